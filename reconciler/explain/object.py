@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reconciler.pipeline.claims import policy_index
+from reconciler.pipeline.claims import next_matches, policy_index
 from reconciler.pipeline.cron import CappedReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.eviction_notes import MAKE_BEFORE_BREAK, MOVE_STOPPED, NOTES
@@ -165,6 +165,15 @@ def object_explanation(
         undivided=tuple(division_warnings(ref, desired, built)),
         waits=f"{flip.what} at {instant_text(flip.at)}" if (flip := built.flips_by_waiting_object.get(ref)) else "",
     )
+
+
+def verdicts_on_policies(
+    template: Template, desired: Desired, previous: Mapping[ObjectRef, Binding]
+) -> tuple[PolicyVerdict, ...]:
+    """Return the policies of a source that select a template, best first, as the next pass will judge them."""
+    match = next_matches(desired, previous, [template])[template.ref]
+    considered = policy_index(desired).candidates(template) if match.is_selected else ()
+    return tuple(_verdict_on_policy(each, match) for each in considered)
 
 
 def _explained_components(binding: Binding) -> Iterator[ExplainedComponent]:

@@ -1,5 +1,6 @@
 """The document of ``argosy status KIND/NAME``."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType, field
@@ -29,6 +30,28 @@ class LastMovePart(DocumentPart, frozen=True, kw_only=True):
     ) = UNSET
 
 
+class TemplatePart(DocumentPart, frozen=True, kw_only=True):
+    """The template of an object in the source."""
+
+    path: Annotated[str, meaning_of_field("The file that it stands in, or that asks for it.")]
+    origin: (
+        Annotated[str, meaning_of_field("The file and line that a tool made it from, where `path` asks for that.")]
+        | UnsetType
+    ) = UNSET
+    owner: Annotated[str, meaning_of_field("Whose it says that it is.")] | UnsetType = UNSET
+
+
+class SelectingPart(DocumentPart, frozen=True, kw_only=True):
+    """A policy of the source that selects an object, the best first."""
+
+    policy: Annotated[str, meaning_of_field("The policy, with its kind.")]
+    path: Annotated[str, meaning_of_field("The file it stands in.")]
+    selects_by: Annotated[str, meaning_of_field("`name`, `labels` or `kind`.")]
+    priority: Annotated[int, meaning_of_field("Its priority.")]
+    claims: Annotated[bool, meaning_of_field("True if the next pass has it claim the object.")]
+    why: Annotated[str, meaning_of_field("Why it does not.")] | UnsetType = UNSET
+
+
 class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     """An object, and how it is in each of its clusters."""
 
@@ -46,6 +69,18 @@ class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     template_status: Annotated[
         Any, meaning_of_field("The status the template would have in Karmada; null if none is known.")
     ]
+    template: (
+        Annotated[TemplatePart, meaning_of_field("Its template; left out where the source has none any more.")]
+        | UnsetType
+    ) = UNSET
+    selected_by: (
+        Annotated[tuple[SelectingPart, ...], meaning_of_field("The policies of the source that select it, best first.")]
+        | UnsetType
+    ) = UNSET
+    required_by: Annotated[tuple[ObjectName, ...], meaning_of_field("The objects that bring it along.")] | UnsetType = (
+        UNSET
+    )
+    brings: Annotated[tuple[ObjectName, ...], meaning_of_field("The objects that it brings along.")] | UnsetType = UNSET
     last_move: (
         Annotated[LastMovePart, meaning_of_field("The last time that it was evicted from clusters.")] | UnsetType
     ) = UNSET
@@ -65,8 +100,62 @@ def object_status_document(branches: "RecordedFleet", binding: "Binding") -> Obj
         clusters=tuple(map(live_object_part, objects_of_binding(binding, recorded, members))),
         disconnected=tuple(name for name in expected_clusters(binding) if name not in members),
         template_status=known.get("templateStatus"),
+        **_fields_of_source(branches, binding),
+        required_by=value_unless_empty(tuple(_objects_requiring(branches, binding))),
+        brings=value_unless_empty(tuple(_objects_brought_along(branches, binding))),
         last_move=_last_move_part(binding.moved),
     )
+
+
+def _fields_of_source(branches: "RecordedFleet", binding: "Binding") -> dict[str, Any]:
+    """Return what the source says of an object: its template, and the policies that select it."""
+    from reconciler.explain.object import verdicts_on_policies
+    from reconciler.overview.owners import owner_named_in
+
+    desired = branches.fleet.source.desired
+    template = next((each for each in desired.templates if each.ref == binding.ref), None)
+    if template is None:
+        return {}
+    owner = owner_named_in(template)
+    verdicts = verdicts_on_policies(template, desired, branches.fleet.previous.bindings)
+    return {
+        "template": TemplatePart(
+            path=template.path,
+            origin=value_unless_empty(template.origin),
+            owner=UNSET if owner is None else owner.name,
+        ),
+        "selected_by": tuple(
+            SelectingPart(
+                policy=each.policy,
+                path=each.path,
+                selects_by=each.selects_by,
+                priority=each.priority,
+                claims=each.holds,
+                why=value_unless_empty(each.why),
+            )
+            for each in verdicts
+        ),
+    }
+
+
+def _objects_requiring(branches: "RecordedFleet", binding: "Binding") -> Iterator[str]:
+    """Yield the objects that bring an object along."""
+    from reconciler.pipeline.dependencies import binding_name
+
+    names = {(each.namespace, each.name) for each in binding.required_by}
+    for each in branches.fleet.bindings if names else ():
+        if (each.ref.namespace, binding_name(each.ref)) in names:
+            yield str(each.ref)
+
+
+def _objects_brought_along(branches: "RecordedFleet", binding: "Binding") -> Iterator[str]:
+    """Yield the objects that an object brings along."""
+    from reconciler.pipeline.dependencies import binding_name
+
+    name = binding.ref.namespace, binding_name(binding.ref)
+    for each in branches.fleet.bindings:
+        if any((one.namespace, one.name) == name for one in each.required_by):
+            yield str(each.ref)
 
 
 def _last_move_part(moved: "LastMove | None") -> LastMovePart | UnsetType:

@@ -49,6 +49,13 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    ready: (
+        Annotated[
+            int,
+            meaning_of_field("How many of these were ready when it was last seen; left out if that is not known."),
+        ]
+        | UnsetType
+    ) = UNSET
     replicas_manager: (
         Annotated[
             str, meaning_of_field("The field manager that set these, if it is not Argosy: an autoscaler or a person.")
@@ -141,6 +148,7 @@ def live_object_part(each: "ObjectIn") -> LiveObjectPart:
         replicas=UNSET if each.replicas is None else each.replicas,
         overridden=each.is_overridden or UNSET,
         live=UNSET if each.live is None else each.live.replicas,
+        ready=_ready_replicas(each),
         replicas_manager=UNSET if each.live is None else value_unless_empty(each.live.manager),
         applied=each.applied == "True",
         health=value_unless_empty(each.health),
@@ -152,6 +160,16 @@ def live_object_part(each: "ObjectIn") -> LiveObjectPart:
         status=UNSET if each.status in (None, "", []) else each.status,
         findings=value_unless_empty(each.findings),
     )
+
+
+def _ready_replicas(each: "ObjectIn") -> int | UnsetType:
+    """Return how many replicas are ready by the status of an object; the API leaves out a number that is 0."""
+    status = each.status
+    if each.health == "Unknown" or not isinstance(status, Mapping):
+        return UNSET
+    counted = [status.get(name) for name in ("readyReplicas", "numberReady") if name in status]
+    found = counted or ([0] if isinstance(status.get("replicas"), int) else [])
+    return found[0] if found and type(found[0]) is int else UNSET
 
 
 def fields_of_deviation(each: "Deviation") -> dict[str, Any]:

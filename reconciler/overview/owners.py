@@ -44,7 +44,7 @@ class Owners(Struct, frozen=True, kw_only=True, dict=True):
         for ref in objects:
             template = self._template_by_ref.get(ref)
             space = self._template_by_ref.get(ObjectRef("", "Namespace", "", ref.namespace))
-            found[ref] = _owner_named_in(template, "") or _owner_named_in(space, "Namespace ") or ObjectOwner()
+            found[ref] = owner_named_in(template) or owner_named_in(space, "Namespace ") or ObjectOwner()
             if not found[ref].name and template is not None and template.path:
                 path_by_ref[ref] = template.path
         paths = list(dict.fromkeys(path_by_ref.values()))[:_MOST_FILES]
@@ -55,7 +55,7 @@ class Owners(Struct, frozen=True, kw_only=True, dict=True):
         return found
 
 
-def _owner_named_in(template: Template | None, whose: str) -> ObjectOwner | None:
+def owner_named_in(template: Template | None, whose: str = "") -> ObjectOwner | None:
     """Return the owner that a template names; None where it names none."""
     if template is None:
         return None

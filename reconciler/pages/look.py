@@ -4,6 +4,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.outputs.fleet_status import fleet_status_document
 
@@ -27,6 +28,10 @@ class ViewAnswer(Struct, frozen=True, kw_only=True):
     title: str = ""
     is_ready: bool = True
 
+    def with_title(self, title: str) -> "ViewAnswer":
+        """Return this under another title."""
+        return replace(self, title=title)
+
 
 class Look(Struct, frozen=True, kw_only=True):
     """A request: the fleet and the commits that it is about, the parts of its address, and what is asked behind it."""
@@ -44,8 +49,12 @@ class Look(Struct, frozen=True, kw_only=True):
 
     def page_number(self) -> int:
         """Return the page of a list that is asked for, the first one by default."""
-        asked = self.asked("page", "1")
-        return max(1, int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+        return self.number_asked("page", 1, 999_999)
+
+    def number_asked(self, name: str, default: int, most: int) -> int:
+        """Return a number that is asked for, from 1 to the ``most``; the default for what is none."""
+        asked = self.asked(name)
+        return min(max(1, int(asked)), most) if asked.isascii() and asked.isdigit() and len(asked) < 7 else default
 
     def document(self, key: Hashable, make: MakeDocument) -> PlainDocument:
         """Return a document of these commits, made once: ``make`` gets a ``FleetReading`` of the branches.

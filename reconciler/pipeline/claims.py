@@ -79,14 +79,17 @@ def claims_of(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> dict[O
     return {ref: match.policy for ref, match in next_matches(desired, previous).items() if match.policy is not None}
 
 
-def next_matches(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> dict[ObjectRef, Match]:
-    """Match every template as the next pass will."""
+def next_matches(
+    desired: Desired, previous: Mapping[ObjectRef, Binding], templates: Iterable[Template] | None = None
+) -> dict[ObjectRef, Match]:
+    """Match every template as the next pass will, or some ``templates`` of them."""
     index, claims = policy_index(desired), desired.fleet.claims
+    matched = desired.templates if templates is None else tuple(templates)
     if claims is ClaimMode.PURE:
-        return {each.ref: index.match(each) for each in desired.templates}
+        return {each.ref: index.match(each) for each in matched}
     options = match_options(desired.fleet)
-    claimed = {each.ref: previous[each.ref].policy for each in desired.templates if each.ref in previous}
-    return {each.ref: index.match(each, claim=claimed.get(each.ref, ""), options=options) for each in desired.templates}
+    claimed = {each.ref: previous[each.ref].policy for each in matched if each.ref in previous}
+    return {each.ref: index.match(each, claim=claimed.get(each.ref, ""), options=options) for each in matched}
 
 
 def match_options(fleet: Fleet) -> MatchOptions:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from reconciler.pages.view import PageView
 
 from . import commit, diff, overview, problems, rollouts, what_if
+from .of_object import blame, history, now, why
 
 VIEWS: Mapping[str, PageView] = {
     each.name: each
@@ -16,6 +17,10 @@ VIEWS: Mapping[str, PageView] = {
         diff.VIEW,
         what_if.VIEW,
         commit.VIEW,
+        now.VIEW,
+        why.VIEW,
+        history.VIEW,
+        blame.VIEW,
     )
 }
 """Every view by its name."""

@@ -1,0 +1,42 @@
+"""An object on one page: from its template over the policy that claims it to its clusters, each step a link."""
+
+from typing import TYPE_CHECKING
+
+from reconciler.outputs.object_status import object_status_document
+from reconciler.pages.look import Look, ViewAnswer
+from reconciler.pages.shown_object import ShownObject
+from reconciler.pages.view import PageView
+from reconciler.status.branches import binding_meant_by
+
+from .history import history_of_object
+
+if TYPE_CHECKING:
+    from reconciler.outputs.document import OutputDocument
+    from reconciler.pages.reader import FleetReading
+
+_LATEST = 5
+
+
+def _answer(look: Look) -> ViewAnswer:
+    shown = ShownObject.of_look(look)
+    return ViewAnswer(
+        document=look.document(("status", shown.key), lambda reading: _status(reading, shown)),
+        command=shown.command("status", *shown.option_of_past(look, "--at")),
+        shown={"latest": history_of_object(look, shown, _LATEST)},
+        title=f"How is {shown.title}?",
+    )
+
+
+def _status(reading: "FleetReading", shown: ShownObject) -> "OutputDocument":
+    branches = reading.recorded_fleet()
+    return object_status_document(branches, binding_meant_by(branches, shown.kind, shown.name, shown.namespace))
+
+
+VIEW = PageView(
+    name="object",
+    path="/objects/{kind}/{namespace}/{name}",
+    question="How is {kind} {namespace}/{name}?",
+    template="object.html",
+    answer=_answer,
+    under="objects",
+)

@@ -1,0 +1,21 @@
+"""The reasons for the place of an object, step by step, and what overrides change of it."""
+
+from reconciler.pages.look import Look, ViewAnswer
+from reconciler.pages.shown_object import ShownObject
+from reconciler.pages.view import PageView
+
+
+def _answer(look: Look) -> ViewAnswer:
+    shown = ShownObject.of_look(look)
+    answer = look.answer_of_command(shown.command("explain", f"--rev={look.commits.source}"))
+    return answer.with_title(f"Why is {shown.title} where it is?")
+
+
+VIEW = PageView(
+    name="object_why",
+    path="/objects/{kind}/{namespace}/{name}/why",
+    question="Why is {kind} {namespace}/{name} where it is?",
+    template="object_why.html",
+    answer=_answer,
+    under="objects",
+)

@@ -1,0 +1,184 @@
+"""The pages about one object: how it is, why it is there, what changed it, and where each field comes from."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
+from .paged import Browser, Shown, a_shown_fleet, browser_of, links_of
+
+WEB = "/objects/Deployment.apps/shop/web"
+SUBPAGES = ("", "/why", "/history", "/blame")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return a_shown_fleet(tmp_path_factory.mktemp("pages") / "shop").repository
+
+
+@pytest.fixture(scope="module")
+def browser(repository: Repository) -> Browser:
+    return browser_of(repository)
+
+
+def words_of(page: str) -> str:
+    """Return the words that somebody reads on a page, on one line."""
+    main = page[page.index("<main") : page.index("</main>")]
+    return " ".join(re.sub(r"<[^>]*>", " ", main).split())
+
+
+def settled(browser: Browser, address: str) -> Shown:
+    """The answer of a page once it is computed, which may take the program a few seconds."""
+    for _ in range(20):
+        shown = browser.get(address)
+        if "computed" not in words_of(shown.text):
+            return shown
+    pytest.fail(f"{address} was never computed")
+
+
+def answered(browser: Browser, address: str) -> str:
+    """A page that is there."""
+    shown = settled(browser, address)
+    assert shown.code == 200, (address, words_of(shown.text))
+    return shown.text
+
+
+def test_one_page_leads_from_the_template_over_the_policy_to_clusters_and_on(browser: Browser) -> None:
+    page = answered(browser, WEB)
+    words = words_of(page)
+    assert "How is Deployment shop/web?" in words
+    assert "It is in 3 clusters: 0 well" in words
+    for part in ("Template web.yaml", "Policy PropagationPolicy shop/web", "Clusters 3 of them", "12 asked"):
+        assert part in words
+    assert {f"{WEB}/why", f"{WEB}/history", f"{WEB}/blame"} <= {*links_of(page)}
+
+
+def test_the_bars_tell_what_is_asked_and_ready_in_each_cluster(browser: Browser) -> None:
+    found = dict(re.findall(r'aria-label="(\w+): (.+?) ready"', answered(browser, WEB)))
+    assert found == {"berlin": "0 of 3", "oregon": "an unknown number of 3", "paris": "5 of 6"}
+
+
+DOCUMENTS = {
+    "": ("status", "Deployment.apps/web", "-n", "shop"),
+    "/history": ("history", "Deployment.apps/web", "-n", "shop", "--limit", "20"),
+    "/blame": ("blame", "Deployment.apps/web", "-n", "shop"),
+    "/why": ("explain", "Deployment.apps/web", "-n", "shop", "--rev", "HEAD"),
+}
+
+
+@pytest.mark.parametrize("page", SUBPAGES)
+def test_the_document_of_a_page_is_what_its_command_prints(
+    page: str, browser: Browser, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered(browser, f"{WEB}{page}")
+    printed = json.loads(argosy(repository, capsys, *DOCUMENTS[page], "-o", "json").out)
+    shown = json.loads(browser.get(f"{WEB}{page}.json").text)
+    assert _without_ages(shown) == _without_ages(printed)
+
+
+def _without_ages(value: Any) -> Any:
+    """A document without words that tell how long ago something was."""
+    return json.loads(re.sub(r"first \d+[smhd] ago", "first ago", json.dumps(value)))
+
+
+def test_why_tells_each_step_of_the_decision(browser: Browser) -> None:
+    words = words_of(answered(browser, f"{WEB}/why"))
+    for part in (
+        "1. Which policy claims it",
+        "Filters refused 1 Cluster Filter Why tokyo ClusterAffinity",
+        "3 passed",
+        "12 replicas: divide by static weight",
+        "What came of it",
+        "No override changes it anywhere.",
+    ):
+        assert part in words
+
+
+def test_an_object_that_is_not_there_is_a_page_that_says_so(browser: Browser) -> None:
+    for page in SUBPAGES:
+        for address in (f"/objects/Deployment.apps/shop/nowhere{page}", f"/objects/--help/-/x{page}"):
+            shown = settled(browser, address)
+            assert shown.code in {404, 422}, address
+            assert "<h1>" in shown.text
+
+
+def test_the_past_of_an_object_is_told_with_the_command_that_tells_it(browser: Browser, repository: Repository) -> None:
+    before = repository.git("rev-parse", "argosy/rendered~1")
+    page = answered(browser, f"{WEB}?at={before}")
+    assert "9 asked" in words_of(page)
+    assert f"argosy status Deployment.apps/web --namespace=shop --at={before} -o json" in words_of(page)
+
+
+HOSTILE = "<script>alert(1)</script>\u202e" + "x" * 5000
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    """A fleet in which annotations, values and commit texts are what somebody hostile writes."""
+    repository = Repository.create(tmp_path_factory.mktemp("hostile") / "fleet")
+    web = a_deployment("web", replicas=4)
+    web["metadata"]["annotations"] = {"argosy.dev/owner": HOSTILE}
+    override = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "registry", "namespace": "default"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "words"}],
+            "overrideRules": [
+                {"overriders": {"plaintext": [{"path": "/data/text", "operator": "replace", "value": HOSTILE}]}}
+            ],
+        },
+    }
+    selectors = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "words"},
+    ]
+    placement = on_clusters("oslo", "paris", replicaScheduling=weighted(oslo=1, paris=1))
+    files = {f"clusters/{name}.yaml": a_cluster(name) for name in ("oslo", "paris")}
+    files |= {"web.yaml": web, "policy.yaml": a_policy("web", selectors=selectors, placement=placement)}
+    files |= {"words.yaml": a_config_map("words", text="a"), "override.yaml": override}
+    repository.commit(files, f"{HOSTILE[:200]}\n\n{HOSTILE}")
+    assert _rendered(repository)
+    files["words.yaml"] = a_config_map("words", text=HOSTILE, more="b")
+    repository.commit(files, "<img src=x onerror=alert(1)>")
+    assert _rendered(repository)
+    return browser_of(repository)
+
+
+def _rendered(repository: Repository) -> bool:
+    from reconciler.cli import run
+
+    return run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap"]) == 0
+
+
+@pytest.mark.parametrize("page", SUBPAGES)
+@pytest.mark.parametrize("name", ["Deployment.apps/default/web", "ConfigMap/default/words"])
+def test_hostile_texts_are_shown_as_texts(name: str, page: str, hostile: Browser) -> None:
+    text = answered(hostile, f"/objects/{name}{page}")
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert "\u202e" not in text
+    assert "x" * 4000 not in text or "<details" in text
+
+
+SECRET = "hunter2-is-no-password"
+
+
+def test_a_value_of_a_secret_is_on_no_page(tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "coded", "namespace": "default"}}
+    selectors = [{"apiVersion": "v1", "kind": "Secret", "name": "coded"}]
+    policy = a_policy("all", selectors=selectors, placement=on_clusters("oslo"))
+    files = {"clusters/oslo.yaml": a_cluster("oslo"), "policy.yaml": policy}
+    for number in (1, 2):
+        value = {"stringData": {"password": f"{SECRET}{number}"}}
+        repository.commit({**files, "secret.yaml": {**secret, **value}}, f"edit {number}")
+        assert _rendered(repository)
+    browser = browser_of(repository)
+    for page in SUBPAGES:
+        answered(browser, f"/objects/Secret/default/coded{page}")
+        for suffix in ("", ".json"):
+            assert SECRET not in browser.get(f"/objects/Secret/default/coded{page}{suffix}").text
