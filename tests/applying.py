@@ -23,13 +23,13 @@ from reconciler.plans.cluster import held_object_of_desired, make_plan
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster, Plan, PlanOptions
 from render.model import ObjectRef
 
-from .clusters import Member
+from .clusters import Server
 from .fakes import MERGE_PATCH, FakeCluster
 
 QUICK = ApplySettings(settle_seconds=10.0, lease_seconds=2.0, holder=LeaseHolder(name="this pass"), version="1.0.0")
 
 
-class Server(Protocol):
+class Answering(Protocol):
     """A server that answers a test as the cluster's administrator."""
 
     name: str
@@ -90,20 +90,21 @@ class Cluster:
     ``answered`` is what its server answered to the applies of the test, as an inventory remembers it.
     """
 
-    server: Server
+    server: Answering
     space: str
     answered: frozenset[str] | None = None
 
     @property
     def is_real(self) -> bool:
-        return isinstance(self.server, Member)
+        """True where a server's own code answers, over an etcd or not."""
+        return isinstance(self.server, Server)
 
     @property
     def applyset(self) -> ApplySet:
         return ApplySet(name=f"argosy-{self.space}", namespace=self.space)
 
     def client(self, seconds: float = 120.0) -> Recorder:
-        if isinstance(self.server, Member):
+        if isinstance(self.server, Server):
             return Recorder(client_of(self.server, seconds))
         assert isinstance(self.server, FakeCluster)
         return Recorder(self.server)
@@ -189,7 +190,7 @@ def desired_objects(manifests: Iterable[Mapping[str, Any] | DesiredObject]) -> t
     )
 
 
-def client_of(member: Member, seconds: float = 120.0) -> KubeClient:
+def client_of(member: Server, seconds: float = 120.0) -> KubeClient:
     """A client for a real member, as a pass would open it."""
     context = Contexts(files=[member.kubeconfig]).find(member.name)
     assert not isinstance(context, Failure), context

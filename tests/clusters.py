@@ -33,82 +33,24 @@ ATTEMPTS = 3
 STAGES = Path(__file__).parent / "kubernetes" / "stages.yaml"
 
 
-class Member:
-    """A control plane of its own; ``with Member("member1") as member`` starts it and ends it.
+class Server:
+    """An API server on loopback that a test asks as its administrator; ``folder`` has its CA."""
 
-    ``beside`` is a member whose etcd it uses, under a prefix of its own, as long as that one runs.
-    """
-
-    def __init__(self, name: str, *, nodes: int = 0, controllers: bool = False, beside: "Member | None" = None) -> None:
+    def __init__(self, name: str, *, folder: Path, kubeconfig: Path, token: str, port: int = 0) -> None:
         self.name = name
-        self.beside = beside
-        self.nodes = nodes
-        self.controllers = controllers or nodes > 0
-        self.token = secrets.token_hex(16)
-        self.folder = Path(tempfile.mkdtemp(prefix=f"argosy-{name}-"))
-        self.kubeconfig = self.folder / "kubeconfig"
-        self.port = 0
-        self.pids: dict[str, int] = {}
-        self._reserved = ExitStack()
+        self.folder = folder
+        self.kubeconfig = kubeconfig
+        self.token = token
+        self.port = port
         self._kinds: dict[str, dict[str, Any]] = {}
-        self._supervisor = subprocess.Popen(
-            [sys.executable, "-m", "tests.kubernetes.supervisor", str(self.folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parent.parent,
-            start_new_session=True,
-        )
-
-    def __enter__(self) -> Self:
-        try:
-            self._start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def host(self) -> str:
         return f"https://127.0.0.1:{self.port}"
 
     @property
-    def etcd_port(self) -> int:
-        return self._etcd_port
-
-    @property
     def ca_file(self) -> Path:
         return self.folder / "ca.crt"
-
-    def close(self) -> None:
-        """End the servers and remove the folder."""
-        if self._supervisor.stdin and not self._supervisor.stdin.closed:
-            self._supervisor.stdin.close()
-        if self._supervisor.stdout:
-            self._supervisor.stdout.close()
-        self._supervisor.wait(timeout=SECONDS)
-        self._reserved.close()
-
-    def stop_server(self) -> None:
-        """Kill the API server; what it stored stays, and nobody else gets its port meanwhile."""
-        self._ask({"stop": "kube-apiserver"})
-
-    def start_server(self) -> None:
-        """Start the API server again on the port it had."""
-        self._launch("kube-apiserver", self._server_command())
-        self._wait_ready()
-
-    @contextmanager
-    def stopped_program(self, name: str) -> Iterator[None]:
-        """Let one of its programs do nothing for a while, and go on afterwards where it was."""
-        os.kill(self.pids[name], signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(self.pids[name], signal.SIGCONT)
 
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = JSON, token: str = ""
@@ -167,6 +109,72 @@ class Member:
         )
         assert run.returncode == 0, f"kubectl {' '.join(arguments)}: {run.stderr}"
         return run.stdout
+
+
+class Member(Server):
+    """A control plane of its own; ``with Member("member1") as member`` starts it and ends it.
+
+    ``beside`` is a member whose etcd it uses, under a prefix of its own, as long as that one runs.
+    """
+
+    def __init__(self, name: str, *, nodes: int = 0, controllers: bool = False, beside: "Member | None" = None) -> None:
+        folder = Path(tempfile.mkdtemp(prefix=f"argosy-{name}-"))
+        super().__init__(name, folder=folder, kubeconfig=folder / "kubeconfig", token=secrets.token_hex(16))
+        self.beside = beside
+        self.nodes = nodes
+        self.controllers = controllers or nodes > 0
+        self.pids: dict[str, int] = {}
+        self._reserved = ExitStack()
+        self._supervisor = subprocess.Popen(
+            [sys.executable, "-m", "tests.kubernetes.supervisor", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parent.parent,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def etcd_port(self) -> int:
+        return self._etcd_port
+
+    def close(self) -> None:
+        """End the servers and remove the folder."""
+        if self._supervisor.stdin and not self._supervisor.stdin.closed:
+            self._supervisor.stdin.close()
+        if self._supervisor.stdout:
+            self._supervisor.stdout.close()
+        self._supervisor.wait(timeout=SECONDS)
+        self._reserved.close()
+
+    def stop_server(self) -> None:
+        """Kill the API server; what it stored stays, and nobody else gets its port meanwhile."""
+        self._ask({"stop": "kube-apiserver"})
+
+    def start_server(self) -> None:
+        """Start the API server again on the port it had."""
+        self._launch("kube-apiserver", self._server_command())
+        self._wait_ready()
+
+    @contextmanager
+    def stopped_program(self, name: str) -> Iterator[None]:
+        """Let one of its programs do nothing for a while, and go on afterwards where it was."""
+        os.kill(self.pids[name], signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.pids[name], signal.SIGCONT)
 
     def _start(self) -> None:
         self._programs = obtain(

@@ -24,12 +24,13 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 from xdist.workermanage import WorkerController
 
-from .applying import Cluster
+from .applying import Answering, Cluster
 from .clusters import Member, started
 from .fakes import FakeCluster
 from .helm import installed_helm, obtain_helm
 from .karmada import installed_karmada, obtain_karmada
 from .kubernetes.programs import installed
+from .members.program import ImitatedMember, built, imitated_members, is_built
 from .peers import PEERS, obtain_peer
 from .prepared import Prepared, share
 
@@ -40,6 +41,7 @@ AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN
 MISSING_PEERS = frozenset(name.replace("-", "_") for name in PEERS if os.environ.get("ARGOSY_PEERS") != "required")
 HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
 KARMADA = REQUIRED or (AVAILABLE and installed_karmada() is not None)
+IMITATED = REQUIRED or (AVAILABLE and is_built())
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
@@ -126,6 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         or (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
         or (not KARMADA and "karmada" in getattr(item, "fixturenames", ()))
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
+        or (not IMITATED and item.get_closest_marker("imitated"))
     ]
     left_out = needing & {id(item) for item in without}
     config.stash[COUNTS] = len(needing) - len(left_out), len(left_out)
@@ -289,6 +292,12 @@ def helm() -> Path:
 
 
 @pytest.fixture(scope="session")
+def imitated_program() -> Path:
+    """The program that imitates many members (``tests/members``)."""
+    return built()
+
+
+@pytest.fixture(scope="session")
 def karmada() -> Path:
     """The folder of Karmada's CustomResourceDefinitions."""
     return obtain_karmada()
@@ -355,14 +364,34 @@ def real_cluster(members: tuple[Member, ...]) -> Iterator[Cluster]:
     members[0].request("DELETE", f"/api/v1/namespaces/{space}")
 
 
-@pytest.fixture(params=["in memory", pytest.param("real", marks=pytest.mark.cluster)])
+@pytest.fixture(scope="session")
+def imitated(imitated_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImitatedMember]:
+    """A member that is imitated, with Kubernetes' own code over storage in memory."""
+    assert imitated_program.is_file()
+    with imitated_members(tmp_path_factory.mktemp("imitated"), 1, seconds=CLUSTER_TEST_SECONDS) as running:
+        yield running.members[0]
+
+
+CLUSTERS = [
+    "in memory",
+    pytest.param("real", marks=pytest.mark.cluster),
+    pytest.param("imitated", marks=[pytest.mark.cluster, pytest.mark.imitated]),
+]
+
+
+@pytest.fixture(params=CLUSTERS)
 def cluster(request: pytest.FixtureRequest) -> Cluster:
-    """A cluster twice over: in memory, and real where there is one. What holds for one must hold for the other."""
+    """A cluster in memory, a real one, and an imitated one. What holds for one must hold for the others."""
     if request.param == "real":
         found = request.getfixturevalue("real_cluster")
         assert isinstance(found, Cluster)
         return found
-    server = FakeCluster()
-    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    if request.param == "imitated":
+        return _with_space(request.getfixturevalue("imitated"), f"t{secrets.token_hex(4)}")
+    return _with_space(FakeCluster(), "shop")
+
+
+def _with_space(server: Answering, space: str) -> Cluster:
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
     assert server.request("POST", "/api/v1/namespaces", body)[0] == 201
-    return Cluster(server=server, space="shop")
+    return Cluster(server=server, space=space)

@@ -52,11 +52,16 @@ PROGRAMS = {
 
 def cache_folder() -> Path:
     """Return the folder in which built programs stay: one per platform and per content of the pinned modules."""
+    return folder_of_content(VERSION, sorted(HERE.glob("*/go.*")))
+
+
+def folder_of_content(name: str, files: Iterable[Path]) -> Path:
+    """Return the folder of the cache for programs that are made of these files, on this platform."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     digest = hashlib.sha256()
-    for pinned in sorted(HERE.glob("*/go.*")):
-        digest.update(pinned.read_bytes())
-    return base / "argosy-test" / f"{VERSION}-{digest.hexdigest()[:12]}-{_platform('-')}"
+    for each in files:
+        digest.update(each.read_bytes())
+    return base / "argosy-test" / f"{name}-{digest.hexdigest()[:12]}-{_platform('-')}"
 
 
 def installed(name: str) -> Path | None:
@@ -70,7 +75,7 @@ def obtain(names: Iterable[str]) -> dict[str, Path]:
     """Return where each program is, downloading or building what is missing; raise NotBuilt when that fails."""
     wanted = list(names)
     if not all(installed(name) for name in wanted):
-        with _alone(cache_folder()):
+        with alone(cache_folder()):
             if any(installed(name) is None for name in wanted if name in IN_ARCHIVE):
                 _download()
             for name in wanted:
@@ -80,7 +85,7 @@ def obtain(names: Iterable[str]) -> dict[str, Path]:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Let one process at a time fill the cache."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
@@ -131,21 +136,27 @@ def _install(name: str, content: bytes) -> None:
 
 
 def _build(name: str) -> None:
-    """Build a program with Go, cgo off and stripped, stamped with its version."""
-    if shutil.which("go") is None:
-        raise NotBuilt(f"{name} is not here and cannot be built: install Go, or set KUBEBUILDER_ASSETS to its folder")
+    """Build a program, stamped with its version."""
     source = PROGRAMS[name]
-    _say(f"building {name} from {source.package}")
     _, minor, _ = VERSION.split(".")
     stamp = "-X k8s.io/component-base/version."
-    flags = f"-s -w {stamp}gitVersion={VERSION} {stamp}gitMajor=1 {stamp}gitMinor={minor}"
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
-        made = Path(folder) / name
-        command = ["go", "build", "-trimpath", "-ldflags", flags, "-o", str(made), source.package]
+    stamps = f"{stamp}gitVersion={VERSION} {stamp}gitMajor=1 {stamp}gitMinor={minor}"
+    go_build(HERE / source.module, source.package, cache_folder() / name, stamps)
+
+
+def go_build(module: Path, package: str, program: Path, stamps: str = "") -> None:
+    """Build a program of a pinned module with Go, cgo off and stripped, and put it in its place at once."""
+    if shutil.which("go") is None:
+        raise NotBuilt(f"{program.name} is not here and cannot be built: install Go, or set KUBEBUILDER_ASSETS")
+    _say(f"building {program.name} from {package} of {module.name}")
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=program.parent) as folder:
+        made = Path(folder) / program.name
+        command = ["go", "build", "-trimpath", "-ldflags", f"-s -w {stamps}".strip(), "-o", str(made), package]
         environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
         run = subprocess.run(
             command,
-            cwd=HERE / source.module,
+            cwd=module,
             env=environment,
             capture_output=True,
             text=True,
@@ -153,8 +164,8 @@ def _build(name: str) -> None:
             timeout=BUILD_SECONDS,
         )
         if run.returncode:
-            raise NotBuilt(f"{' '.join(command)} in {HERE / source.module} said:\n{run.stderr.strip()}")
-        made.replace(cache_folder() / name)
+            raise NotBuilt(f"{' '.join(command)} in {module} said:\n{run.stderr.strip()}")
+        made.replace(program)
 
 
 def _say(text: str) -> None:
