@@ -33,7 +33,7 @@ from reconciler.repository.trailers import engine_version
 from render.binding import Binding
 from render.errors import GuardRefused, InputError
 from render.model import ObjectRef
-from render.timing import SECOND
+from render.timing import SECOND, instant_text
 
 from .assumed_health import KnownReports, ReplayedPlaces, clusters_of_binding
 from .course import FleetCourse, TrueCourse
@@ -141,21 +141,27 @@ class PastReplay(Struct, kw_only=True):
 
     def run(self) -> Replayed:
         """Replay every instant, and the flips after the last one."""
-        for instant in self.past.instants:
-            if self.proposed.names:
-                self._replay_flips(instant.at)
-            self.known = self.observations.at_instant(instant)
-            self._at = max(instant.at, self.past.begin)
-            self._pass_time(self._at, self.known)
-            if instant.is_rendered:
-                self._replay_commit(instant, self.known)
-            elif self.proposed.names and instant.at >= self.past.begin:
-                self._replay_look(instant, self.known)
+        with self.log.counted("replay the past", len(self.past.instants)) as count_one:
+            for instant in self.past.instants:
+                self._replay_instant(instant)
+                count_one(instant_text(instant.at))
         if self.proposed.names:
             self._replay_flips(self.past.end)
         for counts in (self.done.truth, self.done.replay):
             counts.end(self.past.end)
         return self.done
+
+    def _replay_instant(self, instant: RecordedInstant) -> None:
+        """Replay one instant: the flips before it, and the commit or the look that it records."""
+        if self.proposed.names:
+            self._replay_flips(instant.at)
+        self.known = self.observations.at_instant(instant)
+        self._at = max(instant.at, self.past.begin)
+        self._pass_time(self._at, self.known)
+        if instant.is_rendered:
+            self._replay_commit(instant, self.known)
+        elif self.proposed.names and instant.at >= self.past.begin:
+            self._replay_look(instant, self.known)
 
     def _replay_commit(self, instant: RecordedInstant, known: KnownState) -> None:
         """Do the pass of a rendered commit again, and count what it did and what it really did."""

@@ -38,8 +38,8 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
             raise _error_of_no_loss(by, is_empty=not clusters)
         with log.timed("place everything"):
             losses = fleet.losses(supposition.alterations)
-        with log.timed("lose clusters"):
-            outcomes = outcomes_of_every_loss(losses, by, count)
+        outcomes = outcomes_of_every_loss(losses, by, count, log)
+        before = words_of_pass_before(fleet.previous, fleet.source_in_force.commit, supposition.added)
         facts = tuple(ages_of_facts(losses.inputs, fleet.now))
         report = LossReport(
             by=by,
@@ -49,10 +49,7 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
             supposed=supposed_words(supposition.alterations, supposition.added),
             facts=facts,
             now=fleet.now,
-            assumptions=(
-                *words_of_pass_before(fleet.previous, fleet.source_in_force.commit, supposition.added),
-                *assumptions_of_losses(facts, fleet.given.observed.facts),
-            ),
+            assumptions=(*before, *assumptions_of_losses(facts, fleet.given.observed.facts)),
             currency=currency_of_price_lists(losses.inputs.desired.price_lists),
             is_full=log.level >= VERBOSE,
         )

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
+from reconciler.console.terminal import output_screen
 
 if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument
@@ -48,7 +50,7 @@ class StatusOptions(Struct, frozen=True, kw_only=True):
     help="Output format; wide lists every binding, or every object of a cluster.",
 )
 @with_at_option
-@click.option("-w", "--watch", is_flag=True, help="Fetch again and again, and show what is new, until ^C.")
+@click.option("-w", "--watch", is_flag=True, help="Fetch again and again, and show what is new, until q or ^C.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
     """Show what the branches say: of the fleet, of a cluster (cluster/NAME), a policy or an object (KIND/NAME).
@@ -76,10 +78,32 @@ def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None
     pacing = pacing or Pacing()
     if options.watch and options.at:
         raise click.UsageError("--at goes without --watch: what was does not change")
+    if options.watch and options.output in {"table", "wide"} and output_screen().can_redraw:
+        return _show_live_status(log, options, pacing)
     if options.watch:
         follow_branches(log, lambda branches, is_first: _print_status(branches, options, is_first=is_first), pacing)
     with open_repository(log.repository, refresh=False) as repository:
         return _print_status(recorded_fleet_at(repository, log, options.at, pacing.clock), options)
+
+
+def _show_live_status(log: Log, options: StatusOptions, pacing: "Pacing") -> int:
+    """Show the status on the whole terminal until somebody ends that; return the exit code of what was shown last."""
+    from reconciler.console.live_screen import LiveScreen, LookEndedError
+    from reconciler.status.branches import follow_branches
+
+    codes = [0]
+    with LiveScreen.opened(f"argosy status {options.subject}".rstrip()) as screen:
+
+        def show(branches: "RecordedFleet", _is_first: bool) -> None:
+            view = _view_of_subject(branches, options)
+            codes[:] = [0 if view.is_fine else 1]
+            screen.show(lambda: _view_of_subject(branches, options).text)
+
+        silent = replace(log, stream=screen.note, is_terminal=False, color=False)
+        try:
+            follow_branches(silent, show, replace(pacing, pause=screen.pause))
+        except LookEndedError:
+            return codes[0]
 
 
 def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:

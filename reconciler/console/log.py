@@ -5,12 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, Self, TextIO
 
 from msgspec import Struct
 
-from .cleaning import json_safe_for_terminal, on_one_line, safe_for_terminal, without_passwords
+from .cleaning import json_safe_for_terminal, safe_for_terminal, without_passwords
 from .printing import LogFormat
+from .progress import ProgressLine
 from .terminal import screen_of
 
 ERRORS_ONLY, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
@@ -18,7 +20,7 @@ _STYLES = {"warning": "yellow", "error": "red"}
 """The kinds of lines that name themselves, each with its style."""
 
 
-class Log(Struct, frozen=True, kw_only=True):
+class Log(Struct, frozen=True, kw_only=True, dict=True):
     """The stream and format of a run's log lines, and the repository the command line named.
 
     ``fleet`` stands before each line of a process that has several fleets. ``on_step`` is told of each step that was
@@ -52,6 +54,11 @@ class Log(Struct, frozen=True, kw_only=True):
         """True where each of many things has its line, for a program or ``-v`` asks for that."""
         return self.level >= VERBOSE or self.format is LogFormat.JSON
 
+    @cached_property
+    def line(self) -> ProgressLine:
+        """The line that says what is under way, where a terminal shows one."""
+        return ProgressLine(self.stream, is_shown=self.is_terminal)
+
     def info(self, event: str, **values: Any) -> None:
         """Write that something changed."""
         self._write_log_line("info", event, values, NORMAL)
@@ -82,15 +89,15 @@ class Log(Struct, frozen=True, kw_only=True):
         self._write_log_line("debug", event, values, VERBOSE)
 
     @contextmanager
-    def timed(self, step: str) -> Iterator[None]:
-        """Write with ``-vv`` how long a step took, in milliseconds; show the step meanwhile on a terminal."""
-        self.progress(step)
+    def timed(self, step: str, of: str = "") -> Iterator[None]:
+        """Write with ``-vv`` how long a step took, in milliseconds; show it and what it is of on a terminal."""
+        shown = self.line.begin(f"{step} {of}".rstrip())
         begun, went_well = time.monotonic(), False
         try:
             yield
             went_well = True
         finally:
-            self.progress("")
+            self.line.end(shown)
             seconds = time.monotonic() - begun
             if self.on_step is not None:
                 self.on_step(step, seconds, went_well)
@@ -98,13 +105,20 @@ class Log(Struct, frozen=True, kw_only=True):
 
     def progress(self, text: str) -> None:
         """Show one line that the next one replaces; nothing where stderr is no terminal."""
-        if self.is_terminal:
-            self.stream.write(f"\r\x1b[2K{on_one_line(safe_for_terminal(text))[:100]}")
-            self.stream.flush()
+        self.line.show(text)
+
+    @contextmanager
+    def counted(self, step: str, total: int) -> Iterator[Callable[[str], None]]:
+        """Show how many of so many are done of a step; what is yielded counts one, and takes what is under way."""
+        shown = self.line.begin(step, total)
+        try:
+            yield lambda busy_with: self.line.advance(shown, busy_with)
+        finally:
+            self.line.end(shown)
 
     def transfer(self, stage: str, done: int, total: int) -> None:
         """Show how far a fetch or push is."""
-        self.progress(f"{stage} {done}/{total}" if total else f"{stage} {done}")
+        self.progress(f"{stage}: {done} of {total}" if total else f"{stage}: {done}")
 
     def _write_log_line(self, severity: str, event: str, values: dict[str, Any], level: int) -> None:
         if self.level < level:
@@ -115,9 +129,10 @@ class Log(Struct, frozen=True, kw_only=True):
             line = json_safe_for_terminal(without_passwords(line))
         else:
             line = self._text_of_log_line(severity, event, values)
-        self.progress("")
-        self.stream.write(line + "\n")
-        self.stream.flush()
+        with self.line.lock:
+            self.line.clear()
+            self.stream.write(line + "\n")
+            self.stream.flush()
 
     def _text_of_log_line(self, severity: str, event: str, values: dict[str, Any]) -> str:
         words = [

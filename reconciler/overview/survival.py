@@ -125,7 +125,7 @@ def _answers(asked: AskedFleet, log: Log) -> tuple[Survival, ...]:
         return tuple(
             Survival(by=str(by), asked_at=at, reason=f"no {by} is known of any cluster, so none can be lost")
             if not clusters_lost_together(losses.inputs.desired.clusters, by)
-            else _survival(by, at, outcomes_of_every_loss(losses, by, 1))
+            else _survival(by, at, outcomes_of_every_loss(losses, by, 1, log))
             for by in _PLACES
         )
     except ReconcileError as error:

@@ -263,7 +263,8 @@ def run_pass(
     source = source.without_objects_never_delivered(previous.bindings if previous else ())
     now = time_not_before_last_pass(repository, previous, given.now)
     inputs = pipeline_inputs_of_source(repository, source, previous, replace(given, now=now))
-    with log.timed("render"):
+    sizes = (len(source.desired.templates), "template"), (len(source.desired.clusters), "cluster")
+    with log.timed("render", " for ".join(counted_noun(*size) for size in sizes)):
         rendered = render_or_name_culprits(inputs, source)
     clusters = source.desired.clusters
     outcome = Outcome(

@@ -8,10 +8,11 @@ outcomes. Where processes cannot be forked, or one decision after the other is q
 import gc
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from reconciler.console.log import Log
 from render.errors import ReconcileError
 from render.placement import SpreadField
 from render.resilience.losses import Loss, clusters_lost_together, losses_of_fleet
@@ -21,20 +22,27 @@ from .losses import Losses
 
 _MANY_DECISIONS = 100_000
 _MOST_PROCESSES = 8
+_SHARES_OF_PROCESS = 8
+"""So many shares each process takes, one after the other: how far all of them are is known after each."""
 _FORK = "fork"
 
 
-def outcomes_of_every_loss(losses: Losses, by: SpreadField, count: int) -> tuple[LossOutcome, ...]:
+def outcomes_of_every_loss(losses: Losses, by: SpreadField, count: int, log: Log) -> tuple[LossOutcome, ...]:
     """Return the outcome of each loss of so many clusters, regions, zones or providers of a fleet."""
     together = clusters_lost_together(losses.inputs.desired.clusters, by)
-    return outcomes_of_losses(LossJudge(losses=losses), tuple(losses_of_fleet(together, by, count)))
+    every = tuple(losses_of_fleet(together, by, count))
+    with log.timed("lose clusters"), log.counted("lose clusters", len(every)) as count_one:
+        return outcomes_of_losses(LossJudge(losses=losses), every, lambda loss: count_one(" + ".join(loss.names)))
 
 
-def outcomes_of_losses(judge: LossJudge, losses: Sequence[Loss]) -> tuple[LossOutcome, ...]:
-    """Return the outcome of each loss, in their order."""
+def outcomes_of_losses(
+    judge: LossJudge, losses: Sequence[Loss], tell: Callable[[Loss], None] = lambda _loss: None
+) -> tuple[LossOutcome, ...]:
+    """Return the outcome of each loss, in their order; ``tell`` is told of each that is decided."""
     count = _number_of_processes(judge, losses)
     if count < 2:
-        return tuple(map(judge.outcome_of, losses))
+        return tuple(_outcomes_counted(map(judge.outcome_of, losses), tell))
+    count *= _SHARES_OF_PROCESS
     shares = [losses[number::count] for number in range(count)]
     found: list[LossOutcome | None] = [None] * len(losses)
     judge.read_ahead()
@@ -42,10 +50,13 @@ def outcomes_of_losses(judge: LossJudge, losses: Sequence[Loss]) -> tuple[LossOu
     gc.freeze()
     try:
         with ProcessPoolExecutor(
-            count, mp_context=multiprocessing.get_context(_FORK), initializer=_begin, initargs=(judge,)
+            count // _SHARES_OF_PROCESS,
+            mp_context=multiprocessing.get_context(_FORK),
+            initializer=_begin,
+            initargs=(judge,),
         ) as pool:
             for number, outcomes in enumerate(pool.map(_outcomes_of_share, shares)):
-                found[number::count] = outcomes
+                found[number::count] = _outcomes_counted(outcomes, tell)
     except BrokenProcessPool as error:
         raise ReconcileError(
             "a process that decides about losses ended before it had answered",
@@ -54,6 +65,12 @@ def outcomes_of_losses(judge: LossJudge, losses: Sequence[Loss]) -> tuple[LossOu
     finally:
         gc.unfreeze()
     return tuple(each for each in found if each is not None)
+
+
+def _outcomes_counted(outcomes: Iterable[LossOutcome], tell: Callable[[Loss], None]) -> Iterator[LossOutcome]:
+    for each in outcomes:
+        tell(each.loss)
+        yield each
 
 
 def _number_of_processes(judge: LossJudge, losses: Sequence[Loss]) -> int:

@@ -173,6 +173,7 @@ PRINTING = {
     "reconciler/console/log.py": {"sys.stderr"},
     "reconciler/run/processes/pass_process.py": {"sys.stderr"},  # the stream of its log
     "reconciler/console/terminal.py": {"sys.stdout"},  # asked whether it is a terminal, and how wide
+    "reconciler/console/live_screen.py": {"os.write", "sys.stdout"},  # cleaned text by Rich; its own pipe
     "reconciler/building/confined_start.py": {"sys.stdout", "sys.stderr"},  # a program of its own, read through pipes
     "reconciler/cli.py": {"sys.stdout"},  # flushed, and led away from a reader that is gone
 }
