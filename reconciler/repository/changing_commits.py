@@ -4,8 +4,7 @@ Trees are read a level at a time for many commits at once, and each pair of tree
 the same share their trees, so that the cost follows what differs and not how many clusters there are.
 """
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,10 +14,11 @@ from render.gitobjects import tree_lines
 
 from .access import Repository
 
-_AT_ONCE = 256
-_FIRST = 32
+_FIRST, _GROWTH, _AT_ONCE = 32, 4, 2048
+"""How many commits are compared together: few where the newest are enough, and many where git would start often."""
+_MOST_BYTES = 1 << 24
 _TREE = b"40000"
-_MODE = re.compile(rb"(?:40000|100644|100755|120000)$")
+_MODES = (_TREE, b"100644", b"100755", b"120000")
 ANY, BELOW = "*", "**"
 
 Pattern = tuple[str, ...]
@@ -70,26 +70,35 @@ def commits_changing_files(
     any name, and ``**`` at its end for everything below.
     """
     wanted = frozenset(tuple(pattern.split("/")) for pattern in patterns)
-    lines = repository.git.text("rev-list", "--first-parent", "--parents", "--end-of-options", commit).splitlines()
-    pairs = [(words[0], words[1] if len(words) > 1 else "") for words in map(str.split, lines)]
-    pairs = pairs if limits.with_first else [pair for pair in pairs if pair[1]]
+    line = ("log", "--first-parent", "--no-show-signature", "--format=%H %T %P", "--end-of-options", commit)
+    listed = [(*words[:2], words[2] if len(words) > 2 else "") for words in map(str.split, _lines(repository, line))]
+    trees = {id_: bytes.fromhex(tree) for id_, tree, _ in listed}
+    pairs = [(id_, parent) for id_, _, parent in listed if limits.with_first or parent]
     start, size = 0, _FIRST
     while several := pairs[start : start + size]:
-        yield from _changing_commits(repository, several, wanted, limits.files)
-        start, size = start + size, _AT_ONCE
+        read = yield from _changing_commits(repository, several, (trees, wanted), limits.files)
+        start, size = start + size, size * _GROWTH if read * _GROWTH <= _MOST_BYTES and size < _AT_ONCE else size
+
+
+def _lines(repository: Repository, command: Sequence[str]) -> list[str]:
+    return repository.git.text(*command).splitlines()
 
 
 def _changing_commits(
-    repository: Repository, several: Sequence[tuple[str, str]], patterns: frozenset[Pattern], most: int
-) -> Iterator[ChangingCommit]:
-    ids = {id_ for pair in several for id_ in pair if id_}
-    roots = {info.id: info.tree for info in repository.commit_infos(sorted(ids))}
+    repository: Repository,
+    several: Sequence[tuple[str, str]],
+    wanted: tuple[Mapping[str, bytes], frozenset[Pattern]],
+    most: int,
+) -> Generator[ChangingCommit, None, int]:
+    """Yield those of some commits that changed files, and return how many bytes of trees were read for it."""
+    roots, patterns = wanted
     pairs: list[_Pair] = [(roots.get(parent), roots[id_], patterns) for id_, parent in several]
     comparison = _TreeComparison(read=repository.tree_contents, algorithm=repository.algorithm)
     comparison.compare(pairs)
     for (id_, parent), pair in zip(several, pairs, strict=True):
         if count := comparison.count(pair):
             yield ChangingCommit(id_, parent, comparison.files(pair) if count <= (most or count) else (), count)
+    return sum(map(len, comparison.contents.values()))
 
 
 _Difference = tuple[list[ChangedPath], list[tuple[list[str], _Pair]]]
@@ -109,20 +118,26 @@ class _TreeComparison(Struct):
 
     def compare(self, pairs: Iterable[_Pair]) -> None:
         """Compare pairs of trees and all that differs below them, level by level."""
-        waiting = set(pairs)
+        waiting, levels = set(pairs), list[set[_Pair]]()
         while waiting:
             ids = {id_ for before, after, _ in waiting for id_ in (before, after) if id_ is not None}
             self.contents.update(self.read(ids - self.contents.keys()))
             for pair in waiting:
                 self.differences[pair] = self._difference(pair)
+            levels.append(waiting)
             below = {inner for pair in waiting for _, inner in self.differences[pair][1]}
             waiting = below - self.differences.keys()
+        for level in reversed(levels):
+            for pair in level:
+                files, pairs_below = self.differences[pair]
+                below_it = sum([len(names) * self.count(other) for names, other in pairs_below]) if pairs_below else 0
+                self.counts[pair] = len(files) + below_it
 
     def count(self, pair: _Pair) -> int:
         """Return how many files differ below a pair of trees that was compared."""
         if pair not in self.counts:
             files, below = self.differences[pair]
-            self.counts[pair] = len(files) + sum(len(names) * self.count(other) for names, other in below)
+            self.counts[pair] = len(files) + sum([len(names) * self.count(other) for names, other in below])
         return self.counts[pair]
 
     def files(self, pair: _Pair) -> tuple[ChangedPath, ...]:
@@ -137,6 +152,9 @@ class _TreeComparison(Struct):
 
     def _difference(self, pair: _Pair) -> _Difference:
         before, after, patterns = pair
+        name = _only_name(patterns)
+        if name and before is not None and after is not None:
+            return self._difference_of_name(pair, name)
         old, new = self._entries_that_differ(before, after, patterns)
         same: dict[tuple[frozenset[Pattern], tuple[bool, bytes] | None, tuple[bool, bytes] | None], list[str]] = {}
         for name in sorted(old.keys() | new.keys()):
@@ -151,6 +169,20 @@ class _TreeComparison(Struct):
             if any(blobs) and () in inner:
                 files += [ChangedPath(name, blobs[0], blobs[1]) for name in names]
         return files, below
+
+    def _difference_of_name(self, pair: _Pair, name: str) -> _Difference:
+        """Return the difference between two trees in the one entry that all patterns take, as most folders have it."""
+        before, after, patterns = pair
+        old, new = (_entry_of_name(self.contents[id_], name, self.algorithm) for id_ in (before, after) if id_)
+        if old == new:
+            return [], []
+        inner = _patterns_below(patterns, name)
+        if old is not None and new is not None and old[0] and new[0]:
+            return [], [([name], (old[1], new[1], inner))]
+        trees = [side[1] if side and side[0] else None for side in (old, new)]
+        blobs = [side[1] if side and not side[0] else None for side in (old, new)]
+        files = [ChangedPath(name, blobs[0], blobs[1])] if any(blobs) and () in inner else []
+        return files, [([name], (trees[0], trees[1], inner))] if any(trees) else []
 
     def _entries_that_differ(
         self, before: bytes | None, after: bytes | None, patterns: frozenset[Pattern]
@@ -187,12 +219,18 @@ def _entry_of_name(content: bytes, name: str, algorithm: str) -> tuple[bool, byt
     text, size = b" %s\0" % name.encode("utf-8", "surrogateescape"), 20 if algorithm == "sha1" else 32
     place = content.find(text)
     while place >= 0:
-        mode = _MODE.search(content, max(0, place - 6), place)
-        if mode is not None and mode.end() == place:
+        if content.endswith(_MODES, 0, place):
             start = place + len(text)
-            return mode[0] == _TREE, content[start : start + size]
+            return content.endswith(_TREE, 0, place), content[start : start + size]
         place = content.find(text, place + 1)
     return None
+
+
+@lru_cache(maxsize=4096)
+def _only_name(patterns: frozenset[Pattern]) -> str:
+    """Return the name with which all patterns begin; empty where they take several."""
+    names = {pattern[0] for pattern in patterns if pattern}
+    return names.pop() if len(names) == 1 and not names & {ANY, BELOW} else ""
 
 
 @lru_cache(maxsize=4096)

@@ -184,7 +184,7 @@ class LivedFleet(Struct, kw_only=True):
             kind = self.rng.random()
             if kind < given.edits:
                 app = self.rng.randrange(given.bindings)
-                commit = self.history.commit(source, _workload_file(app, f"app:{number}"), at, f"Image {number}")
+                commit = self.history.commit(source, workload_file(app, f"app:{number}"), at, f"Image {number}")
                 self.render(rendered, commit, app, b"app:%d" % number, at)
             else:
                 self.observe(status, at, is_outage=kind > 1 - given.outages)
@@ -217,7 +217,8 @@ class LivedFleet(Struct, kw_only=True):
         self.unrendered[ClusterFacts.at(name)] = facts.rendered_content()
 
 
-def _workload_file(app: int, image: str) -> dict[str, bytes]:
+def workload_file(app: int, image: str) -> dict[str, bytes]:
+    """The file of a workload with an image, by its path."""
     return {f"apps/app{app:04}.yaml": emit(workload(app, image))}
 
 
@@ -230,8 +231,25 @@ def _content(history: History, tree: bytes, path: str) -> bytes | None:
     return history.blobs.get(tree) or history.repository.read_blobs([tree])[tree]
 
 
+class Taken(Struct, frozen=True, kw_only=True):
+    """What a command took: seconds, seconds of CPU, and MiB of memory."""
+
+    seconds: float
+    cpu: float
+    memory: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s ({self.cpu:.1f} s of CPU), {self.memory:.0f} MiB"
+
+
 def run(path: Path, *words: str) -> tuple[str, float, str]:
     """Run a command; return what it prints, its seconds, and in words what it took."""
+    out, taken = measured(path, *words)
+    return out, taken.seconds, str(taken)
+
+
+def measured(path: Path, *words: str) -> tuple[str, Taken]:
+    """Run a command; return what it prints, and what it took."""
     began = time.monotonic()
     command = [sys.executable, "-m", "reconciler", "-C", str(path), *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -240,7 +258,7 @@ def run(path: Path, *words: str) -> tuple[str, float, str]:
     if code:
         raise SystemExit(f"argosy {' '.join(words)} ended with {code}")
     seconds, cpu = time.monotonic() - began, usage.ru_utime + usage.ru_stime
-    return out, seconds, f"{seconds:.1f} s ({cpu:.1f} s of CPU), {usage.ru_maxrss / 1024:.0f} MiB"
+    return out, Taken(seconds=seconds, cpu=cpu, memory=usage.ru_maxrss / 1024)
 
 
 def main(arguments: list[str]) -> int:
