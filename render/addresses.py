@@ -49,3 +49,18 @@ def is_below(address: str, other: str) -> bool:
     if folder and (".." in path or "%" in path or "\\" in path):
         return False
     return path == folder or path.startswith(f"{folder}/") or not folder
+
+
+def is_ip_address_or_network(text: str) -> bool:
+    """Say whether a text is an address of IP, or a network of such.
+
+    >>> is_ip_address_or_network("10.0.0.0/8"), is_ip_address_or_network("::1"), is_ip_address_or_network("10.0.0.1/8")
+    (True, True, False)
+    """
+    from ipaddress import ip_network
+
+    try:
+        ip_network(text)
+    except ValueError:
+        return False
+    return True

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from wsgiref.util import setup_testing_defaults
 
 from reconciler.console.log import ERRORS_ONLY, Log
-from reconciler.pages.entry import EntryRules
 from reconciler.pages.reader import FleetReader
 from reconciler.pages.serving import PageApplication
 from reconciler.pages.web_pages import WebPages
+from reconciler.run.web.entry import EntryRules
+from reconciler.run.web.serving import Application
 
 from .build import Repository, a_cluster, a_deployment, a_policy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
@@ -35,7 +36,7 @@ class Shown(NamedTuple):
 class Browser:
     """Whoever asks for pages: by the names and the address it is given."""
 
-    def __init__(self, application: PageApplication) -> None:
+    def __init__(self, application: Application) -> None:
         self.application = application
 
     def get(self, address: str, *, method: str = "GET", source: str = "127.0.0.1", **headers: str) -> Shown:
@@ -105,7 +106,7 @@ def a_shown_fleet(path: Path) -> MemoryFleet:
     for member in fleet.members.values():
         settle(member)
     fleet.run(60)
-    _break_web(fleet.members["berlin"])
+    break_web(fleet.members["berlin"], "no minimum")
     fleet.down.add("oregon")
     fleet.run(600)
     fleet.run(600)
@@ -119,8 +120,9 @@ def _deployment(name: str) -> list[dict[str, Any]]:
     return [{"apiVersion": "apps/v1", "kind": "Deployment", "name": name}]
 
 
-def _break_web(member: Any) -> None:
+def break_web(member: Any, message: str) -> None:
+    """Let the Deployment of a member be unwell, for a reason in its controller's words."""
     live = member.objects["deployments.apps", "shop", "web"]
-    live["status"] |= {"readyReplicas": 0, "availableReplicas": 0, "unavailableReplicas": 2}
-    failing = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable", "message": "no minimum"}
+    live.setdefault("status", {}).update({"readyReplicas": 0, "availableReplicas": 0, "unavailableReplicas": 2})
+    failing = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable", "message": message}
     live["status"]["conditions"] = [failing]

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import urlopen
@@ -15,6 +16,7 @@ from reconciler.run.leader import LeaseName
 from reconciler.run.notices.channels import Channel, ChannelKind
 from reconciler.run.settings import RunSettings
 from reconciler.run.settings_file import SettingsFile
+from reconciler.run.web.entry import EntryRules
 from reconciler.run.web.signatures import Provider
 from reconciler.run.web.webhooks import WebhookSecret
 from render.errors import ConfigError, InputError
@@ -44,6 +46,7 @@ WHOLE = """\
     address: 0.0.0.0:8443
     secrets: [{provider: github, file: github.secret}]
   inside: "9090"
+  ui: {tokenFile: token, trustHeader: X-User, trustedProxies: [10.0.0.0/8], allowedHosts: [fleet.example.com]}
   notifications: [{kind: slack, file: /etc/slack}]
   lease: {context: hub, name: argosy}
   members:
@@ -80,6 +83,12 @@ def test_every_field_is_read_and_paths_begin_beside_the_file(tmp_path: Path) -> 
         webhook=("0.0.0.0", 8443),
         webhook_secrets=(WebhookSecret(provider=Provider.GITHUB, file=f"{tmp_path}/github.secret"),),
         inside=("127.0.0.1", 9090),
+        page=EntryRules(
+            token_file=f"{tmp_path}/token",
+            header="X-User",
+            proxies=(ip_network("10.0.0.0/8"),),
+            hosts=frozenset({"fleet.example.com"}),
+        ),
         lease=LeaseName(cluster="hub", name="argosy"),
         channels=(Channel(kind=ChannelKind.SLACK, file="/etc/slack"),),
         delivery=DeliveryOptions(
@@ -125,6 +134,16 @@ REFUSED = [
         "a time that is none",
         f"{HEAD}  drift: 5m\n  members:\n    timeout: soon\n",
         ":6: spec.members.timeout: 'soon' is no duration\n  hint: such as 90s, 5m or 1h",
+    ),
+    Refused(
+        "a proxy that is no address",
+        f"{HEAD}  ui: {{trustHeader: X-User, trustedProxies: [proxy]}}\n",
+        ":4: spec.ui.trustedProxies[0]: 'proxy' is no address\n  hint: such as 10.0.0.7 or 10.0.0.0/8",
+    ),
+    Refused(
+        "a header that would count from everybody",
+        f"{HEAD}  ui: {{trustHeader: X-User}}\n",
+        ":4: spec.ui: trustHeader counts only from trustedProxies: one goes with the other",
     ),
     Refused(
         "an address that is none",

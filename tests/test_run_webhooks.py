@@ -419,6 +419,8 @@ def test_a_webhook_wakes_a_controller_that_polls_nothing(work: Repository, tmp_p
         assert [(each["name"], each["ready"], each["code"], each["source"]) for each in ready] == [
             ("fleet", True, 0, commit)
         ]
+        shown = json.loads(page(inside, "/overview.json"))
+        assert (shown["kind"], shown["source"]) == ("Overview", commit)
         assert served.send("GET", "/metrics", None, {}) == 404
         assert argosy.ended() == 0
 

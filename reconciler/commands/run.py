@@ -7,6 +7,7 @@ import click
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import parse_seconds, with_unattended_options
+from reconciler.commands.options.page_options import EntryOptions, with_entry_options
 from reconciler.commands.options.settings_options import with_accepted_settings_option
 from reconciler.console.idle_options import is_option_given
 from reconciler.console.log import Log
@@ -125,8 +126,9 @@ def _parse_webhook_secrets(_context: click.Context, _option: click.Parameter, va
     "--inside",
     callback=_parse_optional_address,
     metavar="[HOST:]PORT",
-    help="Serve /metrics, /healthz and /readyz  [host: 127.0.0.1]",
+    help="Serve /metrics, /healthz, /readyz and the page of 'argosy ui'  [host: 127.0.0.1]",
 )
+@with_entry_options("ui-")
 @click.option(
     "--notify",
     "channels",
@@ -154,11 +156,15 @@ def command(
     time, after it failed. A push to a repository on this machine is noticed at once; a remote is asked for its branch
     alone.
 
+    With --inside the page of 'argosy ui' is served as well: to this machine, and to others who know the token of
+    --ui-token-file, or for whom a proxy of --ui-trusted-proxy vouches.
+
     Each pass is that of 'argosy reconcile', in a process of its own. Whatever goes wrong in one - a source that is
     refused, a remote or clusters that do not answer, a full disk - is logged, and ends neither the process nor the
     passes of other fleets. The last good commit stays applied meanwhile.
     """
     locations, given = repositories or (log.repository,), _given_option_spellings()
+    entry = EntryOptions.taken_from(options, "ui_")
 
     def read_settings() -> "RunSettings":
         from reconciler.run.leader import LeaseName
@@ -171,7 +177,7 @@ def command(
         secrets = tuple(WebhookSecret(provider=Provider(provider), file=file) for provider, file in pairs)
         channels = tuple(Channel.parse(each) for each in options["channels"])
         read = {"webhook_secrets": secrets, "lease": LeaseName(**lease) if lease else None, "channels": channels}
-        settings = RunSettings(locations=locations, delivery=delivery, **{**options, **read})
+        settings = RunSettings(locations=locations, delivery=delivery, page=entry.rules(), **{**options, **read})
         if settings_file is not None:
             from reconciler.run.settings_file import SettingsFile
 
@@ -197,4 +203,24 @@ def _run_controller(read_settings: Any, log: Log) -> int:
 
     # Unlike other commands this one lives on, so cycles among its values have to be found.
     gc.enable()
-    return Controller(read_settings, log).run()
+    return Controller(read_settings, log, _page_of_fleets(log)).run()
+
+
+def _page_of_fleets(log: Log) -> Any:
+    """Return how the page of the controller's fleets is made; its templates are loaded when it is first asked for."""
+
+    def make_page(entry: Any, locations: Any) -> Any:
+        from functools import cache
+
+        @cache
+        def page() -> Any:
+            from reconciler.pages.running import RunningPage
+
+            return RunningPage(entry, locations, log)
+
+        def answer_request(environ: Any, start_response: Any) -> Any:
+            return page()(environ, start_response)
+
+        return answer_request
+
+    return make_page

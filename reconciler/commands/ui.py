@@ -1,21 +1,18 @@
 """``argosy ui``: the page over the fleet of a repository, served to a browser."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
-from reconciler.commands.options.page_options import entry_of_options, with_entry_options
+from reconciler.commands.options.page_options import EntryOptions, with_entry_options
 from reconciler.console.log import Log
 from render.notations import host_and_port_of_address
 
 if TYPE_CHECKING:
-    from reconciler.pages.entry import EntryRules
     from reconciler.pages.reader import FleetReader
-
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+    from reconciler.run.web.entry import EntryRules
 
 
 class UiOptions(Struct, frozen=True, kw_only=True):
@@ -23,10 +20,7 @@ class UiOptions(Struct, frozen=True, kw_only=True):
 
     listen: tuple[str, int]
     opens_browser: bool
-    token_file: Path | None
-    trust_header: str
-    trusted_proxies: tuple[str, ...]
-    allowed_hosts: tuple[str, ...]
+    entry: EntryOptions
 
 
 def _parse_address(_context: click.Context, _option: click.Parameter, value: str) -> Any:
@@ -62,14 +56,18 @@ def command(log: Log, /, **options: Any) -> int:
     token as a password; programs send it as 'Authorization: Bearer TOKEN'. Nothing is encrypted: beyond this machine,
     put a proxy with TLS before it.
     """
-    return serve_page(log, UiOptions(**options))
+    return serve_page(log, UiOptions(entry=EntryOptions.taken_from(options), **options))
 
 
 def serve_page(log: Log, options: UiOptions) -> int:
     """Serve the page until somebody ends it."""
     import gc
 
-    entry = entry_of_options(options, is_local=options.listen[0] in _LOOPBACK)
+    from msgspec.structs import replace
+
+    from reconciler.run.web.entry import NAMES_OF_THIS_MACHINE
+
+    entry = replace(options.entry.rules(), is_local=options.listen[0] in NAMES_OF_THIS_MACHINE)
     entry.check()
     readers = _readers_at(log.repository)
     # This command lives on, so cycles among its values have to be found.

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from reconciler.console.bugs import lines_naming_bug
 from reconciler.console.log import Log
+from reconciler.run.web.entry import EntryRefusal, EntryRules
 from reconciler.run.web.webhooks import StartResponse
 
-from .entry import EntryRefusal, EntryRules
 from .web_pages import PageRequest, WebPage, WebPages
 
 _POLICY = (

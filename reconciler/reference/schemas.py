@@ -70,7 +70,18 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     "spec.webhook.secrets": Field("The secrets that webhooks are signed with."),
     "spec.webhook.secrets[].provider": Field("The sender of webhooks."),
     "spec.webhook.secrets[].file": Field("The file of the secret, which is read for every webhook."),
-    "spec.inside": Field("The address of `/metrics`, `/healthz` and `/readyz`: a port, or a host and a port."),
+    "spec.inside": Field(
+        "The address of `/metrics`, `/healthz`, `/readyz` and the page: a port, or a host and a port."
+    ),
+    "spec.ui": Field(
+        "The rules of who may see the page at the inside address. Without them it is served to this machine alone."
+    ),
+    "spec.ui.tokenFile": Field("The file of a token that is asked for, of 16 bytes at least; read at each request."),
+    "spec.ui.trustHeader": Field(
+        "The header in which a proxy says who asks, such as `X-Forwarded-User`; it goes with `trustedProxies`."
+    ),
+    "spec.ui.trustedProxies": Field("The addresses and networks of the proxies that the header counts from."),
+    "spec.ui.allowedHosts": Field("Further names by which the page may be asked for, such as that of the proxy."),
     "spec.notifications": Field("The channels by which people are told once what changed."),
     "spec.notifications[].kind": Field("The form of a channel."),
     "spec.notifications[].file": Field("The file with the address of a channel, or with the token of a forge."),

@@ -14,7 +14,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import inf
 from queue import Empty, SimpleQueue
@@ -24,7 +24,8 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.members.opening import members_for_delivery
-from reconciler.run.web.serving import ServedAddress
+from reconciler.run.web.entry import EntryRules
+from reconciler.run.web.serving import Application, ServedAddress
 from reconciler.run.web.webhooks import Webhooks
 from render.errors import ConfigError, ReconcileError
 from render.words import counted_noun
@@ -55,6 +56,8 @@ _LONGEST_WAIT = 30.0
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 ReadSettings = Callable[[], RunSettings]
+MakePage = Callable[[Callable[[], EntryRules | None], Callable[[], Mapping[str, str]]], Application]
+"""The page of fleets, made of who may see it (None: nobody) and of where the fleets are, by name."""
 
 
 class _LeadershipChange(Struct, frozen=True):
@@ -70,7 +73,7 @@ _Item = tuple[FleetRun, Event | PassReport] | signal.Signals | _LeadershipChange
 class Controller:
     """Fleets kept as their sources say until somebody ends the process."""
 
-    def __init__(self, read_settings: ReadSettings, log: Log) -> None:
+    def __init__(self, read_settings: ReadSettings, log: Log, make_page: MakePage | None = None) -> None:
         self._read_settings = read_settings
         self._settings = read_settings()
         self._log = log
@@ -92,7 +95,8 @@ class Controller:
             log=log,
         )
         self._webhooks = ServedAddress(webhooks, "webhooks", log)
-        self._inside = ServedAddress(wsgi_application_of_pages(fleet_pages(self)), "metrics and health", log)
+        page = make_page(lambda: self._settings.page_entry, self._locations) if make_page is not None else None
+        self._inside = ServedAddress(wsgi_application_of_pages(fleet_pages(self), page), "metrics and health", log)
 
     def run(self) -> int:
         """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
@@ -149,6 +153,10 @@ class Controller:
         for fleet in woken:
             fleet.wake()
         return bool(woken)
+
+    def _locations(self) -> dict[str, str]:
+        """Return where each fleet is, by name."""
+        return {fleet.source.name: fleet.source.location for fleet in tuple(self.fleets.values())}
 
     def _time_now(self) -> TimeNow:
         return TimeNow(now=time.monotonic(), wall=time.time(), chance=random.random())  # noqa: S311 - no secret

@@ -1,4 +1,4 @@
-"""The pages of the inside address: metrics, life and readiness, and how each fleet is."""
+"""The pages of the inside address for programs: metrics, life and readiness, and how each fleet is."""
 
 import json
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
+from reconciler.run.web.serving import Application
 from reconciler.run.web.webhooks import StartResponse
 from render.model import ARGOSY_API_VERSION
 
@@ -19,12 +20,15 @@ _TEXT = "text/plain; charset=utf-8"
 
 
 def wsgi_application_of_pages(
-    pages: Mapping[str, Callable[[], Page]],
+    pages: Mapping[str, Callable[[], Page]], rest: Application | None = None
 ) -> Callable[[Mapping[str, Any], StartResponse], list[bytes]]:
-    """Return the WSGI application that shows these pages, by path."""
+    """Return the WSGI application that shows these pages, by path, and leaves every other path to the ``rest``."""
 
     def answer_request(environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
         page = pages.get(str(environ.get("PATH_INFO", "")))
+        if page is None and rest is not None:
+            answer: list[bytes] = rest(environ, start_response)
+            return answer
         if environ.get("REQUEST_METHOD") not in {"GET", "HEAD"}:
             status, kind, content = HTTPStatus.METHOD_NOT_ALLOWED, _TEXT, b"method not allowed\n"
         elif page is None:

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from math import inf
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.members.options import DeliveryOptions
 from reconciler.run.notices.channels import Channel
+from reconciler.run.web.entry import NAMES_OF_THIS_MACHINE, EntryRules
 from reconciler.run.web.webhooks import Address, WebhookSecret
 from render.errors import ConfigError
 
@@ -25,6 +27,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     often members are looked at where nothing happened. ``grace`` is how long a pass may go on once it was told to
     stop, ``pass_timeout`` how long any may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is
     the public address, with the secrets that open it, and ``inside`` the one of metrics and health (None: not served).
+    ``page`` says who may see the page there.
     ``accepted_settings`` is a file of Fleets whose settings are accepted.
     With a ``lease``, passes run only while this process holds it. ``channels`` are where people are told what changed.
     """
@@ -41,6 +44,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     webhook: Address | None = None
     webhook_secrets: tuple[WebhookSecret, ...] = ()
     inside: Address | None = None
+    page: EntryRules = field(default_factory=EntryRules)
     lease: LeaseName | None = None
     channels: tuple[Channel, ...] = ()
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
@@ -54,12 +58,20 @@ class RunSettings(Struct, frozen=True, kw_only=True):
             )
         for secret in self.webhook_secrets:
             secret.read()
+        self.page.check_words()
         for channel in self.channels:
             channel.check()
             if [each.name for each in self.channels].count(channel.name) > 1:
                 raise ConfigError(
                     f"two channels are called {channel.name!r}", hint="give their files names that differ"
                 )
+
+    @property
+    def page_entry(self) -> EntryRules | None:
+        """The rules of who may see the page at the inside address; None: nobody may, for anybody could."""
+        is_local = self.inside is not None and self.inside[0] in NAMES_OF_THIS_MACHINE
+        entry = replace(self.page, is_local=is_local)
+        return entry if entry.is_guarded else None
 
     def pace(self, *, is_notified: bool) -> Pace:
         """Return the pace of a fleet; ``is_notified``: somebody says when its source changes."""

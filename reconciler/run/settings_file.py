@@ -5,6 +5,7 @@ defaults of options; an option that was given as well is a problem, for nobody c
 """
 
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from reconciler.repository import is_address
 from reconciler.run.notices.channels import Channel, ChannelKind
+from reconciler.run.web.entry import name_of_host
 from reconciler.run.web.signatures import Provider
 from reconciler.run.web.webhooks import WebhookSecret
 from render.admission import admit_as_kind
@@ -39,6 +41,10 @@ _OPTIONS: Mapping[str, str] = {
     "webhook.address": "webhook",
     "webhook.secrets": "webhook_secrets",
     "inside": "inside",
+    "ui.tokenFile": "ui_token_file",
+    "ui.trustHeader": "ui_trust_header",
+    "ui.trustedProxies": "ui_trusted_proxies",
+    "ui.allowedHosts": "ui_allowed_hosts",
     "notifications": "channels",
     "lease": "lease",
     "members.kubeconfig": "kubeconfig",
@@ -112,7 +118,13 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         delivery = {
             name: value for name, value in self._named_values_in_members(spec.get("members", {})) if value is not None
         }
-        return replace(options, **fields, delivery=replace(options.delivery, **delivery))
+        page = {name: value for name, value in self._named_values_of_page(spec.get("ui", {})) if value}
+        return replace(
+            options,
+            **fields,
+            page=replace(options.page, **page),
+            delivery=replace(options.delivery, **delivery),
+        )
 
     def _named_values_in_spec(self, spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         fleets, webhook, lease = spec.get("fleets"), spec.get("webhook", {}), spec.get("lease")
@@ -153,6 +165,12 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
         if lease:
             named = {name: lease[name] for name in ("namespace", "name") if lease.get(name)}
             yield "lease", LeaseName(cluster=lease["context"], **named)
+
+    def _named_values_of_page(self, page: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        yield "token_file", self._beside_file(page["tokenFile"]) if page.get("tokenFile") else None
+        yield "header", page.get("trustHeader")
+        yield "proxies", tuple(map(ip_network, page.get("trustedProxies", ())))
+        yield "hosts", frozenset(map(name_of_host, page.get("allowedHosts", ())))
 
     def _named_values_in_members(self, members: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for field in ("inCluster", "selector", "as", "maxParallel"):

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from render.addresses import is_ip_address_or_network
 from render.model import ARGOSY_API_VERSION
 from render.notations import host_and_port_of_address, seconds_of_duration
 from render.syntax import quoted_text
@@ -45,6 +46,14 @@ RUN_SETTINGS_SPEC = Record(
             }
         ),
         "inside": TEXT,
+        "ui": Record(
+            {
+                "tokenFile": TEXT,
+                "trustHeader": TEXT,
+                "trustedProxies": TEXTS,
+                "allowedHosts": TEXTS,
+            }
+        ),
         "notifications": ListOf(
             Record({"kind!": Text(choices=CHANNELS), "file": TEXT, "context": TEXT, "api": TEXT, "project": TEXT})
         ),
@@ -94,6 +103,7 @@ def _check_run_settings(settings: dict[str, Any], findings: Findings) -> None:
             )
     _check_number_is_at_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
     _check_number_is_at_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
+    _check_entry_to_page(spec.get("ui", {}), findings)
     if members.get("asGroups") and not members.get("as"):
         findings.problem("spec.members.asGroups", "goes with as, as for kubectl")
     _check_notice_channels(spec.get("notifications", ()), findings)
@@ -103,6 +113,15 @@ def _check_run_settings(settings: dict[str, Any], findings: Findings) -> None:
 def _check_number_is_at_most(field: str, number: int | None, most: int, findings: Findings) -> None:
     if number and number > most:
         findings.problem(field, f"must be at most {most}, not {number}")
+
+
+def _check_entry_to_page(page: Any, findings: Findings) -> None:
+    for index, text in enumerate(page.get("trustedProxies", ())):
+        if not is_ip_address_or_network(text):
+            hint = "such as 10.0.0.7 or 10.0.0.0/8"
+            findings.problem(f"spec.ui.trustedProxies[{index}]", f"{quoted_text(text)} is no address", hint=hint)
+    if bool(page.get("trustHeader")) != bool(page.get("trustedProxies")):
+        findings.problem("spec.ui", "trustHeader counts only from trustedProxies: one goes with the other")
 
 
 def _check_notice_channels(channels: Any, findings: Findings) -> None:

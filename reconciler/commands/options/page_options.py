@@ -2,34 +2,44 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
+
+from render.addresses import is_ip_address_or_network
 
 if TYPE_CHECKING:
-    from reconciler.pages.entry import EntryRules
+    from reconciler.run.web.entry import EntryRules
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class EntryOptions(Protocol):
-    """As much of a command's options as says who may see the page."""
+class EntryOptions(Struct, frozen=True, kw_only=True):
+    """The options that say who may see the page."""
 
-    @property
-    def token_file(self) -> Path | None:
-        """The file of the token."""
+    token_file: Path | None = None
+    trust_header: str = ""
+    trusted_proxies: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
 
-    @property
-    def trust_header(self) -> str:
-        """The header that a proxy says who asks in."""
+    @classmethod
+    def taken_from(cls, options: dict[str, Any], prefix: str = "") -> "EntryOptions":
+        """Return those of a command's options, which has the others left."""
+        return cls(**{name: options.pop(f"{prefix}{name}") for name in cls.__struct_fields__})
 
-    @property
-    def trusted_proxies(self) -> tuple[str, ...]:
-        """The addresses and networks of such proxies."""
+    def rules(self) -> "EntryRules":
+        """Return the rules of who may see the page, if it is not served to this machine alone."""
+        from ipaddress import ip_network
 
-    @property
-    def allowed_hosts(self) -> tuple[str, ...]:
-        """Further names that the page is asked for by."""
+        from reconciler.run.web.entry import EntryRules, name_of_host
+
+        return EntryRules(
+            token_file=str(self.token_file or ""),
+            header=self.trust_header,
+            proxies=tuple(map(ip_network, self.trusted_proxies)),
+            hosts=frozenset(map(name_of_host, self.allowed_hosts)),
+        )
 
 
 def with_entry_options(prefix: str) -> Callable[[_Command], _Command]:
@@ -89,14 +99,9 @@ def _parse_header(_context: click.Context, _option: click.Parameter, value: str)
 
 
 def _parse_networks(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    from ipaddress import ip_network
-
     for value in values:
-        try:
-            ip_network(value)
-        except ValueError as error:
-            message = f"write an address or a network, such as 10.0.0.7 or 10.0.0.0/8, not {value!r}"
-            raise click.BadParameter(message) from error
+        if not is_ip_address_or_network(value):
+            raise click.BadParameter(f"write an address or a network, such as 10.0.0.7 or 10.0.0.0/8, not {value!r}")
     return values
 
 
@@ -105,18 +110,3 @@ def _parse_hosts(_context: click.Context, _option: click.Parameter, values: tupl
         if not value.replace("-", "").replace(".", "").replace(":", "").strip("[]").isalnum():
             raise click.BadParameter(f"write a name, such as fleet.example.com, not {value!r}")
     return values
-
-
-def entry_of_options(options: EntryOptions, *, is_local: bool) -> "EntryRules":
-    """Return the rules of who may see the page."""
-    from ipaddress import ip_network
-
-    from reconciler.pages.entry import EntryRules, name_of_host
-
-    return EntryRules(
-        is_local=is_local,
-        token_file=str(options.token_file or ""),
-        header=options.trust_header,
-        proxies=tuple(map(ip_network, options.trusted_proxies)),
-        hosts=frozenset(map(name_of_host, options.allowed_hosts)),
-    )

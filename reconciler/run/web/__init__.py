@@ -1,1 +1,1 @@
-"""The two addresses of a controller: webhooks for everybody, and metrics and health for those inside."""
+"""The two addresses of a controller: webhooks for everybody; metrics, health and the page for those inside."""

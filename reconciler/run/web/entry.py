@@ -19,7 +19,8 @@ from render.errors import ConfigError
 
 Network = IPv4Network | IPv6Network
 _MOST_TOKEN, _LEAST_TOKEN = 4096, 16
-_NAMES_OF_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+NAMES_OF_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The hosts at which a page is served to this machine alone, and by which it is asked for there."""
 
 
 class EntryRefusal(Struct, frozen=True, kw_only=True):
@@ -38,19 +39,28 @@ class EntryRules(Struct, frozen=True, kw_only=True):
     to this machine alone, where a token is not needed.
     """
 
-    is_local: bool
+    is_local: bool = False
     token_file: str = ""
     header: str = ""
     proxies: tuple[Network, ...] = ()
     hosts: frozenset[str] = frozenset()
 
+    @property
+    def is_guarded(self) -> bool:
+        """Say whether not everybody who reaches the address may see the page."""
+        return self.is_local or bool(self.token_file) or bool(self.header)
+
     def check(self) -> None:
         """Refuse rules by which anybody could see the page, or nobody."""
-        if not self.is_local and not self.token_file and not self.header:
+        if not self.is_guarded:
             raise ConfigError(
                 "without a token, or a proxy that says who asks, the page is served to this machine alone",
                 hint="name the file of a token, or a header and the proxies that it counts from",
             )
+        self.check_words()
+
+    def check_words(self) -> None:
+        """Refuse a header without proxies, proxies without a header, and a token that cannot be one."""
         if bool(self.header) != bool(self.proxies):
             raise ConfigError(
                 "a header counts only from proxies that are named, and a proxy only by its header",
@@ -84,7 +94,7 @@ class EntryRules(Struct, frozen=True, kw_only=True):
 
     def _is_asked_by_own_name(self, host: str) -> bool:
         name = name_of_host(host)
-        if name in self.hosts or name in _NAMES_OF_THIS_MACHINE:
+        if name in self.hosts or name in NAMES_OF_THIS_MACHINE:
             return True
         return not self.is_local and _is_address(name)
 
