@@ -18,6 +18,12 @@ IN_ONE = {"clusters.yaml": [*THREE[:2], a_member("us-1", 8, region="us")],
           "web.yaml": web(6, placed=on_clusters("us-1", replicaScheduling=BY_ROOM))}  # fmt: skip
 
 
+def labelled(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return web with the label that its ResiliencePolicy selects by."""
+    template, *others = documents
+    return [{**template, "metadata": {**template["metadata"], "labels": {"tier": "front"}}}, *others]
+
+
 def a_fleet(path: Path, files: dict[str, Any] = FILES) -> Repository:
     repository = Repository.create(path)
     repository.commit(files)
@@ -62,6 +68,28 @@ CHANGES: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
          " cluster eu-2 (3): 6 are needed (ResiliencePolicy shop/web); before, it survived the loss of any cluster")
     ]),
 )  # fmt: skip
+
+
+LABELLED = {"apiVersion": "apps/v1", "kind": "Deployment", "labelSelector": {"matchLabels": {"tier": "front"}}}
+
+
+def test_an_object_that_is_taken_out_of_a_selector_is_judged_as_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its label goes along with its places: that takes no less away than an edit of the policy does."""
+    files = {**FILES, "web.yaml": labelled(web(6)), "resilience.yaml": [a_resilience(selector=LABELLED)]}
+    repository = a_fleet(tmp_path, files)
+    repository.write({"web.yaml": web(6)})
+    still = argosy(repository, capsys, "diff", "--check", "--bootstrap", "--allow-removal", "*=99")
+    assert ("RESILIENCE" in still.out, "resilience" in still.err) == (False, False)
+    repository.write(IN_ONE)
+    ended = argosy(repository, capsys, "diff", "--check", "--bootstrap", "--allow-removal", "*=99")
+    message = (
+        f"{LOST} (ResiliencePolicy shop/web, which selects it no more); before, it survived the loss of any cluster"
+    )
+    assert (ended.code, message in ended.err) == (6, True)
+    shown = argosy(repository, capsys, "diff", "--bootstrap").out
+    assert shown.partition("\nRESILIENCE\n")[2].partition("\n\n")[0] == f"  ! {message}"
 
 
 @pytest.mark.parametrize(("why", "files", "lines"), CHANGES, ids=[each[0] for each in CHANGES])

@@ -109,6 +109,15 @@ def test_what_a_change_allows_itself_is_shown(fleet: Fleet) -> None:
     assert (line.startswith("- <code>Argosy-Allow-Removal"), commit[:12] in line) == (True, True)
 
 
+def test_what_cannot_be_read_is_said_to_allow_nothing(fleet: Fleet) -> None:
+    told = fleet.changed({"a.yaml": None}, message="Less\n\nArgosy-Allow-Cost: plenty\nArgosy-Allow-Cost: 5 EUR")
+    commit = fleet.repository.git("rev-parse", "HEAD")[:12]
+    assert told.out.partition("ALLOWED BY THE CHANGE ITSELF\n")[2].splitlines()[:2] == [
+        f"  Argosy-Allow-Cost: plenty (it cannot be read, and allows nothing) (commit {commit}, of this change itself)",
+        f"  Argosy-Allow-Cost: 5 EUR (commit {commit}, of this change itself)",
+    ]
+
+
 def test_an_argosy_yaml_below_is_shown_as_what_it_is(fleet: Fleet) -> None:
     told = fleet.changed({"apps/argosy.yaml": settings(validation="Off")})
     assert told.code == 1

@@ -133,10 +133,22 @@ def test_what_moves_to_where_no_price_is_known_is_not_judged(
     assert (ended.code, ended.err) == (0, said)
     ended = argosy(fleet, capsys, "reconcile")
     assert (ended.code, said in ended.err) == (0, True)
-    # With the same replicas where no price is known, the rest of it is judged.
+    # With the same replicas where no price is known, the rest of it is judged, and what is not is named.
     fleet.commit({"web.yaml": sized(4, cpu="2", memory="1Gi")})
     ended = argosy(fleet, capsys, "reconcile")
-    assert (ended.code, said in ended.err) == (6, False)
+    named = UNJUDGED.format("1 object that differs", "Deployment.apps default/web")
+    assert (ended.code, said in ended.err, f"\n  {named}" in ended.err) == (6, True, True)
+
+
+def test_requests_that_grow_where_no_price_is_known_are_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The replicas are as many as before, and nobody knows what each of them costs more."""
+    fleet = guarded(tmp_path, capsys, amount=1000, prices=prices(price_of("eu", EU)))
+    fleet.commit({"web.yaml": sized(4, cpu="2", memory="1Gi")})
+    said = f"warning: {UNJUDGED.format('1 object that differs', 'Deployment.apps default/web')}"
+    ended = argosy(fleet, capsys, "diff", "--check", "HEAD~1", "HEAD")
+    assert (ended.code, ended.err) == (0, said)
 
 
 def test_an_object_that_requests_nothing_is_named_where_it_grows(

@@ -8,7 +8,7 @@ import pytest
 
 from render.documents import emit
 
-from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, as_bytes, on_clusters, weighted
 from .failing import observed
 from .test_failover import ALL_UP, DOWN, PARIS_DOWN, TOLERATED, WEB, a_fleet
 
@@ -439,6 +439,27 @@ def test_a_simulation_without_prices_tells_of_no_cost(rendered: Repository, caps
     assert "COST" not in argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE).out
     document = json.loads(argosy(rendered, capsys, "simulate", "--without-cluster", "paris", *NINE, "-o", "json").out)
     assert "cost" not in document
+
+
+def test_files_are_added_to_a_work_tree_of_which_nothing_is_committed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    web = [a_deployment("web", replicas=3), a_policy("web", selectors=[WEB], placement=on_clusters("oslo"))]
+    repository.write({"argosy.yaml": a_fleet(), "oslo.yaml": a_cluster("oslo")})
+    (tmp_path / "web.yaml").write_bytes(as_bytes(web))
+    asked = ("simulate", "--worktree", "--add", str(tmp_path / "web.yaml"), *NINE, "-o", "json")
+    ended = argosy(repository, capsys, *asked)
+    assert ended.code == 0, ended.err
+    assert [(each["object"], each["after"]) for each in json.loads(ended.out)["objects"]] == [
+        ("Deployment.apps default/web", {"oslo": 3})
+    ]
+    repository.commit({})
+    repository.write({"rome.yaml": a_cluster("rome"), "oslo.yaml": None})
+    (tmp_path / "web.yaml").write_bytes(
+        as_bytes([web[0], a_policy("web", selectors=[WEB], placement=on_clusters("rome"))])
+    )
+    assert json.loads(argosy(repository, capsys, *asked).out)["objects"][0]["after"] == {"rome": 3}
 
 
 def test_a_fleet_that_was_never_rendered_is_said_to_be_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

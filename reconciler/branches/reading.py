@@ -28,7 +28,7 @@ from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired, desired_without_objects
 from reconciler.source.facts import FactsOf
 from reconciler.source.files import MAX_FILE_SIZE, SourceFile, may_be_looked_at, may_start_build
-from reconciler.source.fleet_file import load_fleet
+from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
@@ -142,7 +142,7 @@ def read_source(
 ) -> Source:
     """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
 
-    ``contents`` are those that some files of the commit would get by an edit (None: such a file is gone).
+    ``contents`` are those that some of its files would get by an edit (None: such a file is gone).
 
     ``parsed`` holds the blobs this process has parsed already, and is added to. ``facts`` tell the scope of kinds that
     nothing better tells; without, those that the status branch holds here. ``judged_by`` has limits that go before
@@ -151,9 +151,13 @@ def read_source(
     recorded = reader_of_recorded_facts(repository)
     if judged_by is not None:
         recorded = partial(lambda known, _fleet: reader_of_recorded_facts(repository)(known), judged_by)
-    snapshot = None if contents is None else repository.edited_snapshot(commit, contents)
+    snapshot = None if contents is None else _edited_snapshot(repository, commit, contents)
     loaded = read_loaded(repository, commit, parsed, facts=facts or recorded, judged_by=judged_by, snapshot=snapshot)
     return checked_source(commit if snapshot is None else "", loaded)
+
+
+def _edited_snapshot(repository: Repository, commit: str, contents: Mapping[str, bytes | None]) -> Snapshot:
+    return repository.edited_snapshot(commit or snapshot_of_worktree(repository), contents)
 
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
@@ -211,6 +215,12 @@ def snapshot_of_worktree(repository: Repository) -> Snapshot:
     if not any(may_start_build(file.path) for file in snapshot.files):
         return snapshot
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
+
+
+def fleet_source_of_worktree(repository: Repository) -> FleetSource:
+    """Return what argosy.yaml says in the work tree as it stands."""
+    files = snapshot_of_worktree(repository).files
+    return load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_source_at
+from reconciler.branches.reading import fleet_source_of_worktree
 from reconciler.commands.options.simulate_options import SimulateOptions
 from reconciler.commands.options.suppositions import Suppositions
 from reconciler.console.idle_options import refuse_given_options
@@ -154,7 +155,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 def _folder_beside(repository: Repository, commit: str) -> str:
     """Return the folder in which files from elsewhere are supposed to stand, with a / at its end."""
-    home = fleet_source_at(repository, commit or repository.resolve("HEAD"))
+    home = fleet_source_at(repository, commit) if commit else fleet_source_of_worktree(repository)
     base = home.path.rpartition("/")[0]
     first = next((path.removeprefix("./").strip("/") for path in home.fleet.source.paths), ".")
     parts = [base, "" if first in {"", "."} or Path(first).suffix else first, _BESIDE]

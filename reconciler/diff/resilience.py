@@ -27,18 +27,21 @@ class ResilienceEffect(StrEnum):
 class ResilienceChange(Struct, frozen=True, kw_only=True):
     """An object that survives a loss on one side alone, or is asked to since the change and does not.
 
-    ``judgement`` is that after the change. ``is_asked``: the policies after the change ask for it.
+    ``judgement`` is that after the change. ``is_asked``: the policies after the change ask for it. ``is_released``: the
+    object is another one now, so that the policy selects it no more.
     """
 
     effect: ResilienceEffect
     judgement: Judgement
     is_asked: bool = True
+    is_released: bool = False
 
     @property
     def message(self) -> str:
         """The sentence about it, with the policy that asks."""
         asked = self.judgement.requirement
-        by = f"({asked.policy}{'' if self.is_asked else ', which asks for it no more'})"
+        no_more = "selects it" if self.is_released else "asks for it"
+        by = f"({asked.policy}{'' if self.is_asked else f', which {no_more} no more'})"
         match self.effect:
             case ResilienceEffect.GAINED:
                 return f"{asked.ref} survives the loss of {asked.survived} {by}; it did not before"
@@ -69,8 +72,17 @@ def resilience_changes(base: Outcome, head: Outcome) -> tuple[ResilienceChange, 
     policies = (*asked, *_policies_of_before(base.source.desired.resilience_policies, asked))
     if not policies:
         return ()
-    before, after = (_judgements_by_key(side, policies) for side in (base, head))
-    lost = {_subject(after[key]) for key in after if key[0] < len(asked) and _is_lost(before.get(key), after[key])}
+    before = _judgements_by_key(base, policies)
+    after = _judgements_by_key(head, policies)
+    released = {key: policies[key[0]] for key in before.keys() - after.keys()}
+    # An edit of an object that takes it out of a selector takes no less away than one of the policy.
+    also = tuple((policy, key[2]) for key, policy in released.items() if key[1] == 0)
+    after = {**_judgements_by_key(head, policies, also), **after} if also else after
+    lost = {
+        _subject(after[key])
+        for key in after
+        if key[0] < len(asked) and key not in released and _is_lost(before.get(key), after[key])
+    }
     former = _policies_without_places(base.source.desired.resilience_policies)
     sides = _Sides(
         before=before,
@@ -78,6 +90,7 @@ def resilience_changes(base: Outcome, head: Outcome) -> tuple[ResilienceChange, 
         asked=len(asked),
         new=frozenset(number for number, each in enumerate(_policies_without_places(asked)) if each not in former),
         known=frozenset(binding.ref for binding in base.rendered.built.bindings),
+        released=frozenset(released),
     )
     return tuple(_changes(sides, lost))
 
@@ -85,7 +98,8 @@ def resilience_changes(base: Outcome, head: Outcome) -> tuple[ResilienceChange, 
 class _Sides(Struct, frozen=True, kw_only=True):
     """The judgements before and after a change: by the first ``asked`` policies, which the source has after it.
 
-    ``new`` are those of them that it did not have before, ``known`` the objects that it had.
+    ``new`` are those of them that it did not have before, ``known`` the objects that it had. ``released`` are judged by
+    policies that select them no more.
     """
 
     before: Mapping[_Key, Judgement]
@@ -93,6 +107,7 @@ class _Sides(Struct, frozen=True, kw_only=True):
     asked: int
     new: frozenset[int]
     known: frozenset[ObjectRef]
+    released: frozenset[_Key]
 
 
 def _policies_without_places(policies: Iterable[ResiliencePolicy]) -> list[ResiliencePolicy]:
@@ -108,10 +123,12 @@ def _policies_of_before(
     return (policy for policy, plain in same if plain not in known)
 
 
-def _judgements_by_key(side: Outcome, policies: tuple[ResiliencePolicy, ...]) -> Mapping[_Key, Judgement]:
+def _judgements_by_key(
+    side: Outcome, policies: tuple[ResiliencePolicy, ...], also: Iterable[tuple[ResiliencePolicy, ObjectRef]] = ()
+) -> Mapping[_Key, Judgement]:
     desired = replace(side.source.desired, resilience_policies=policies)
     numbers = {id(each): number for number, each in enumerate(policies)}
-    judged = judgements_of_pass(desired, side.rendered.built)
+    judged = judgements_of_pass(desired, side.rendered.built, also)
     return {
         (numbers[id(each.requirement.policy)], each.requirement.number, each.requirement.ref): each for each in judged
     }
@@ -130,11 +147,14 @@ def _subject(judgement: Judgement) -> tuple[str, object, ObjectRef]:
 def _changes(sides: _Sides, lost: set[tuple[str, object, ObjectRef]]) -> Iterator[ResilienceChange]:
     """Yield the changes; ``lost`` is what the policies after the change say is lost, which is told once."""
     for key, judgement in sides.after.items():
-        was, is_asked = sides.before.get(key), key[0] < sides.asked
+        was, is_released = sides.before.get(key), key in sides.released
+        is_asked = key[0] < sides.asked and not is_released
         is_new = key[0] in sides.new or judgement.requirement.ref not in sides.known
         if _is_lost(was, judgement):
             if is_asked or _subject(judgement) not in lost:
-                yield ResilienceChange(effect=ResilienceEffect.LOST, judgement=judgement, is_asked=is_asked)
+                yield ResilienceChange(
+                    effect=ResilienceEffect.LOST, judgement=judgement, is_asked=is_asked, is_released=is_released
+                )
         elif is_asked and was is not None and judgement.holds and not was.holds:
             yield ResilienceChange(effect=ResilienceEffect.GAINED, judgement=judgement)
         elif is_asked and is_new and not judgement.holds:

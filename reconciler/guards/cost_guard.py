@@ -5,7 +5,7 @@ Both sides are priced by the source after the change, so that the increase is du
 1. what is decided counts, also where dispatching is suspended or a wave is still to come, so that it is judged once;
 2. a cluster that is no member afterwards keeps what it has, and costs the same: it is on neither side;
 3. an object whose replicas differ where its cost is unknown is not judged, for nobody knows by how much; nor is one
-   that requests nothing. These are named.
+   that requests nothing. Of one whose requests differ, only what is known is judged. These are named.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ from render.errors import GuardRefused
 from render.model import ObjectRef
 from render.prices.amounts import shown_amount
 from render.prices.cluster_prices import ClusterPrices
-from render.prices.costs import FleetCosts, costs_of_bindings
+from render.prices.costs import FleetCosts, Requests, costs_of_bindings, requests_of_binding
 from render.settings.cost_guard import CostGuard
 from render.words import counted_noun, first_few
 
@@ -62,7 +62,8 @@ def cost_increase(before: Bindings, after: Bindings, prices: ClusterPrices, limi
         for side, each in zip(sides, costs, strict=True)
     ]
     unjudged = tuple(ref for ref in changed if unpriced[0].get(ref, {}) != unpriced[1].get(ref, {}))
-    left_out = frozenset(unjudged)
+    # Where an object has as many replicas of unknown cost as before, the rest of it is judged nevertheless.
+    left_out = {ref for ref in unjudged if len({_replicas(side.get(ref, {})) for side in unpriced}) > 1}
     totals = [
         costs_of_bindings((each for ref, each in side.items() if ref not in left_out), prices).total for side in sides
     ]
@@ -77,13 +78,20 @@ def _decided_binding(binding: Binding) -> Binding:
     return replace(decided, kept=()) if decided.kept else decided
 
 
-def _unpriced_replicas(binding: Binding, costs: FleetCosts, prices: ClusterPrices) -> Mapping[str, int]:
-    """Return the replicas of an object in the clusters in which its cost is unknown, of those that are members."""
+def _unpriced_replicas(
+    binding: Binding, costs: FleetCosts, prices: ClusterPrices
+) -> Mapping[str, tuple[int, Requests]]:
+    """Return the replicas of an object, and the requests of one, in the members in which its cost is unknown."""
     if binding.ref in costs.unrequested:
         found = dict(binding.placed_replicas)
     else:
         found = {name: share.replicas for name, share in costs.money.unknown.get(binding.ref, {}).items()}
-    return {name: count for name, count in found.items() if name in prices.members}
+    requests = requests_of_binding(binding) if found else ()
+    return {name: (count, requests) for name, count in found.items() if name in prices.members}
+
+
+def _replicas(unpriced: Mapping[str, tuple[int, Requests]]) -> frozenset[tuple[str, int]]:
+    return frozenset((name, count) for name, (count, _) in unpriced.items())
 
 
 def _words_of_broken_limits(increase: CostIncrease) -> Iterator[str]:

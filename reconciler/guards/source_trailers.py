@@ -1,6 +1,6 @@
 """The allowances of source commits: what their trailers allow, from one rendered source to the next."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from reconciler.repository import CommitInfo, Repository
@@ -32,16 +32,37 @@ def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
 
 
 def allowances_between(repository: Repository, old: str, new: str) -> tuple[tuple[str, str], ...]:
-    """Return the trailers by which the commits after ``old`` up to ``new`` allow something, each with its commit."""
+    """Return the trailers by which the commits after ``old`` up to ``new`` allow something, each with its commit.
+
+    A malformed one allows nothing, and is told as such.
+    """
     if not new:
         return ()
     commits = reversed(_commits_between(repository, old, new))
     return tuple(
-        (commit.id, f"{name}: {text}")
+        (commit.id, f"{name}: {text}{'' if _allows_something(name, text) else _MALFORMED}")
         for commit in commits
         for name in (ALLOW_REMOVAL, ALLOW_MOVEMENT, ALLOW_COST, ALLOW_FRAGILE)
         for text in commit.trailer(name)
     )
+
+
+_PARSERS: Mapping[str, Callable[[str], object]] = {
+    ALLOW_MOVEMENT: MovementAllowance.parse,
+    ALLOW_COST: CostAllowance.parse,
+}
+"""The readers of trailers that have one form; any text may be the name of an object that may be removed."""
+_MALFORMED = " (it cannot be read, and allows nothing)"
+
+
+def _allows_something(name: str, text: str) -> bool:
+    """Say whether a trailer can be read as what allows something."""
+    try:
+        if name in _PARSERS:
+            _PARSERS[name](text)
+    except ValueError:
+        return False
+    return True
 
 
 def evictions_between(repository: Repository, old: str, new: str) -> tuple[RemovalAllowance, ...]:

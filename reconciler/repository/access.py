@@ -132,11 +132,12 @@ class Repository:
             self._snapshots[commit] = found
         return found
 
-    def edited_snapshot(self, commit: str, contents: Mapping[str, bytes | None]) -> Snapshot:
-        """Return the files of a commit with other contents of some (None: gone); nothing of that is stored."""
+    def edited_snapshot(self, snapshot: "str | Snapshot", contents: Mapping[str, bytes | None]) -> Snapshot:
+        """Return the files of a commit or a snapshot with other contents (None: gone); nothing of that is stored."""
         unstored = {git_object_id("blob", each, self.algorithm): each for each in contents.values() if each is not None}
         self._unstored |= unstored
-        return self.snapshot(commit).with_contents(contents, self.algorithm)
+        files = self.snapshot(snapshot) if isinstance(snapshot, str) else snapshot
+        return files.with_contents(contents, self.algorithm)
 
     def read_blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the contents of blobs, also of a work tree just read; what is missing is a ``GitError``."""

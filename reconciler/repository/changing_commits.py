@@ -15,7 +15,7 @@ from render.gitobjects import tree_lines
 from .access import Repository
 
 _FIRST, _GROWTH, _AT_ONCE = 32, 4, 2048
-"""How many commits are compared together: few where the newest are enough, and many where git would start often."""
+"""The numbers of commits compared together: few where the newest are enough, many where git would start often."""
 _MOST_BYTES = 1 << 24
 _TREE = b"40000"
 _MODES = (_TREE, b"100644", b"100755", b"120000")

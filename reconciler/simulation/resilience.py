@@ -103,11 +103,20 @@ class Judgement(Struct, frozen=True, kw_only=True):
         return ""
 
 
-def judgements_of_pass(desired: Desired, built: Built | Decisions) -> tuple[Judgement, ...]:
-    """Judge the resilience policies of a source by what a pass over it decided; by policy, entry and object."""
+def judgements_of_pass(
+    desired: Desired, built: Built | Decisions, also: Iterable[tuple[ResiliencePolicy, ObjectRef]] = ()
+) -> tuple[Judgement, ...]:
+    """Judge the resilience policies of a source by what a pass over it decided; by policy, entry and object.
+
+    ``also`` are objects that are to be judged by a policy though it does not select them.
+    """
     if not desired.resilience_policies:
         return ()
-    requirements = tuple(_requirements_of_source(desired, {each.ref: each for each in built.bindings}))
+    placed = {each.ref: each for each in built.bindings}
+    selected = (*_objects_selected_by_policies(desired, placed), *(pair for pair in also if pair[1] in placed))
+    requirements = tuple(
+        _requirement(policy, number, placed[ref]) for policy, ref in selected for number in range(len(policy.survive))
+    )
     judge = _Judge(built, frozenset(each.ref for each in requirements))
     found: list[Judgement] = []
     for field, count in sorted({(each.survived.field, each.survived.count) for each in requirements}):
@@ -122,14 +131,14 @@ def _rank_of_judgement(judgement: Judgement) -> tuple[str, int, ObjectRef]:
     return str(asked.policy), asked.number, asked.ref
 
 
-def _requirements_of_source(desired: Desired, placed: Mapping[ObjectRef, Binding]) -> Iterator[ResilienceRequirement]:
-    """Yield what the policies of a source ask of each object that they name and that is propagated."""
+def _objects_selected_by_policies(
+    desired: Desired, placed: Mapping[ObjectRef, Binding]
+) -> Iterator[tuple[ResiliencePolicy, ObjectRef]]:
+    """Yield the policies of a source, each with the objects that it names and that are propagated."""
     index = ResilienceIndex(desired.resilience_policies)
     for template in desired.templates:
-        binding = placed.get(template.ref)
-        if binding is not None:
-            for policy in index.policies_for_template(template):
-                yield from (_requirement(policy, number, binding) for number in range(len(policy.survive)))
+        if template.ref in placed:
+            yield from ((policy, template.ref) for policy in index.policies_for_template(template))
 
 
 def _requirement(policy: ResiliencePolicy, number: int, binding: Binding) -> ResilienceRequirement:

@@ -232,7 +232,7 @@ def _content(history: History, tree: bytes, path: str) -> bytes | None:
 
 
 class Taken(Struct, frozen=True, kw_only=True):
-    """What a command took: seconds, seconds of CPU, and MiB of memory."""
+    """The cost of a command: seconds, seconds of CPU, and MiB of memory."""
 
     seconds: float
     cpu: float
