@@ -217,6 +217,114 @@ def test_any_sequence_of_changes_commits_what_whole_passes_would(
     assert argosy(fleet, capsys, "reconcile", "--now", now).out.startswith("unchanged: ")
 
 
+def a_way(rng: random.Random) -> dict[str, Any]:
+    """One of the policies with another placement, priority or selector, which may be none of a template's."""
+    way = rng.choice(WAYS)
+    labels = {"way": rng.choice((way, "none", *WAYS))} | ({"app": "app5"} if rng.random() < 0.3 else {})
+    selectors = [{**DEPLOYMENT, "labelSelector": {"matchLabels": labels}}]
+    if rng.random() < 0.3:
+        selectors.append({**DEPLOYMENT, "namespace": "shop", "name": f"app{rng.randrange(24)}"})
+    more: dict[str, Any] = {"propagateDeps": True} if rng.random() < 0.2 else {}
+    more |= {"activationPreference": "Lazy"} if rng.random() < 0.1 else {}
+    placement = PLACEMENTS[rng.choice(WAYS)]
+    return a_cluster_policy(way, selectors=selectors, placement=placement, priority=rng.randrange(3), **more)
+
+
+def an_override(rng: random.Random) -> dict[str, Any]:
+    """An override of a few templates, in all namespaces or in one, for some of the clusters."""
+    space = rng.choice(("", "shop"))
+    overriders = {"labelsOverrider": [{"operator": "add", "value": {"extra": f"e{rng.randrange(3)}"}}]}
+    selector = {**DEPLOYMENT, "name": f"app{rng.randrange(24)}"} if rng.random() < 0.5 else DEPLOYMENT
+    labels = {"labelSelector": {"matchLabels": {rng.choice(("way", "extra")): rng.choice(("e1", *WAYS))}}}
+    rule = {"targetCluster": {"clusterNames": rng.sample(["m1", "m2", "m3"], 2)}, "overriders": overriders}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy" if space else "ClusterOverridePolicy",
+        "metadata": {"name": f"more{rng.randrange(2)}", **({"namespace": space} if space else {})},
+        "spec": {"resourceSelectors": [selector | (labels if "name" not in selector else {})], "overrideRules": [rule]},
+    }
+
+
+def a_customization(rng: random.Random, kind: str = "") -> dict[str, Any]:
+    """Deployments, or another kind, counted by a script."""
+    factor = rng.randrange(1, 3)
+    script = f"function GetReplicas(obj) return (obj.spec.replicas or 1) * {factor}, nil end"
+    kind = kind or rng.choice(("Deployment", "StatefulSet"))
+    return {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "counted"},
+        "spec": {
+            "target": {"apiVersion": "apps/v1", "kind": kind},
+            "customizations": {"replicaResource": {"luaScript": script}},
+        },
+    }
+
+
+class Layout:
+    """The documents of a fleet in files, some of them several to a file, changed at random and written anew."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.documents: dict[str, Any] = {f"app{number}": a_template(number, rng) for number in range(24)}
+        self.documents |= {each["metadata"]["name"]: each for each in surroundings()["fleet.yaml"]}
+        self.files = {name: f"file{rng.randrange(9)}.yaml" for name in self.documents}
+
+    def change(self) -> None:
+        """Change, add or remove an object; move one to another file."""
+        rng, kind = self.rng, self.rng.random()
+        if kind < 0.3:
+            made = a_template(rng.randrange(24), rng)
+        elif kind < 0.6:
+            made = a_way(rng)
+        elif kind < 0.8:
+            made = an_override(rng)
+        elif kind < 0.9:
+            made = a_customization(rng)
+        else:
+            number = rng.randrange(1, 4)
+            made = a_room(f"m{number}", str(rng.randrange(3, 8))) | {
+                "metadata": {"name": f"m{number}", "labels": {"a": str(rng.randrange(2))}}
+            }
+        name = made["metadata"]["name"]
+        if rng.random() < 0.15 and not name.startswith("m"):
+            self.documents.pop(name, None)
+        else:
+            self.documents[name] = made
+        self.files[rng.choice(sorted(self.files))] = f"file{rng.randrange(9)}.yaml"
+
+    def written(self) -> dict[str, Any]:
+        """The files, their documents in any order, some of them twice."""
+        contents: dict[str, list[dict[str, Any]]] = {f"file{number}.yaml": [] for number in range(9)}
+        for name, document in self.documents.items():
+            contents[self.files.setdefault(name, "file0.yaml")].append(document)
+        for listed in contents.values():
+            self.rng.shuffle(listed)
+            listed.extend(self.rng.sample(listed, min(len(listed), self.rng.randrange(2))))
+        return {path: listed or "# nothing\n" for path, listed in contents.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_history_of_policies_and_layouts_commits_what_whole_passes_would(
+    fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    """Policies, overrides, customizations and clusters change; documents move, change their order and are copied."""
+    layout = Layout(random.Random(1000 + seed))
+    former = ("fleet.yaml", *(f"apps/{number}.yaml" for number in range(24)))
+    fleet.commit({**dict.fromkeys(former), **layout.written()})
+    scopes = []
+    for minute in range(10, 70, 4):
+        now = f"2026-03-02T{8 + minute // 60:02}:{minute % 60:02}:00Z"
+        ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000", "--now", now)
+        assert ended.code in {0, 1}, ended.err
+        layout.change()
+        fleet.commit(layout.written())
+        scopes.append(next_scope(fleet))
+    replayed = argosy(fleet, capsys, "verify", "-n", "15").out.splitlines()
+    assert [line.rpartition(" ")[2] for line in replayed] == ["equal"] * len(replayed)
+    assert sum(scope is not None for scope in scopes) > len(scopes) // 4
+
+
 def observe(fleet: Repository, rooms: dict[str, dict[str, Any]]) -> None:
     """Record on the status branch what was seen of the members."""
     seen = Repository(fleet.path.parent / "seen")
@@ -343,19 +451,61 @@ def commented(documents: list[dict[str, Any]]) -> str:
     return "# first\n" + as_bytes(documents).decode().replace("---\n", "---\n# next\n")
 
 
+def a_policy_of(selected: dict[str, Any], name: str = "p") -> dict[str, Any]:
+    meta = selected["metadata"]
+    selectors = [{"apiVersion": selected["apiVersion"], "kind": selected["kind"], "name": meta["name"]}]
+    placement = on_clusters("m1")
+    if "namespace" in meta:
+        return a_policy(name, namespace=meta["namespace"], selectors=selectors, placement=placement)
+    return a_cluster_policy(name, selectors=selectors, placement=placement)
+
+
+def a_policy_that_fails_over() -> dict[str, Any]:
+    made = a_policy_of(plain())
+    made["spec"] |= {
+        "propagateDeps": True,
+        "failover": {"application": {"decisionConditions": {"tolerationSeconds": 60}}},
+    }
+    return made
+
+
+def an_override_of(selected: dict[str, Any]) -> dict[str, Any]:
+    made = an_override(random.Random(0)) | {"kind": "ClusterOverridePolicy", "metadata": {"name": "more0"}}
+    made["spec"].pop("resourceSelectors")
+    if selected:
+        made["spec"]["resourceSelectors"] = [{**DEPLOYMENT, "name": selected["metadata"]["name"]}]
+    return made
+
+
 LOOKS = [
     Looked("nothing new is nothing to look at", {}, frozenset()),
     Looked("a comment changes the file, so its object is looked at", {"z.yaml": plain() | {}}, frozenset()),
     Looked("a template that changed, with its namespace", {"z.yaml": plain("nginx:2")}, frozenset({APP, WEB})),
     Looked("a template that is gone", {"z.yaml": None}, frozenset({APP, WEB})),
     Looked("a template that moved to another file is the same", {"z.yaml": None, "y.yaml": plain()}, frozenset()),
-    Looked("a policy concerns everything", {"policy.yaml": a_policy("p", placement=on_clusters("m1"))}, None),
+    Looked("a policy that selects nothing", {"policy.yaml": a_policy("p", placement=on_clusters("m1"))}, frozenset()),
+    Looked("a policy concerns what it selects", {"policy.yaml": a_policy_of(plain())}, frozenset({APP, WEB})),
+    Looked(
+        "a policy concerns what it selected before",
+        {"together.yaml": [TOGETHER[0], a_policy_of(plain(), "beside"), TOGETHER[2]]},
+        frozenset({APP, BESIDE, WEB}),
+    ),
+    Looked("a policy that is gone, too", {"together.yaml": TOGETHER[::2]}, frozenset({BESIDE, WEB})),
+    Looked("an override concerns what it selects", {"o.yaml": an_override_of(plain())}, frozenset({APP, WEB})),
+    Looked("an override of all kinds concerns everything", {"o.yaml": an_override_of({})}, None),
+    Looked("a policy of namespaces concerns everything", {"policy.yaml": a_policy_of(a_namespace("shop"))}, None),
+    Looked("a policy that fails over concerns everything", {"policy.yaml": a_policy_that_fails_over()}, None),
+    Looked(
+        "a customization concerns the objects of its kind",
+        {"c.yaml": a_customization(random.Random(1), "Deployment")},
+        frozenset({APP, BESIDE, WEB}),
+    ),
     Looked("a cluster's label concerns everything", {"m5.yaml": a_cluster("m5")}, None),
     Looked("a namespace concerns everything", {"web.yaml": a_namespace("web")}, None),
     Looked(
-        "a policy beside a template concerns everything",
-        {"z.yaml": [plain(), a_policy(placement=on_clusters("m1"))]},
-        None,
+        "a policy beside a template changes its file alone",
+        {"z.yaml": [plain(), a_policy("p", placement=on_clusters("m1"))]},
+        frozenset({APP, WEB}),
     ),
     Looked(
         "a template that changed beside a policy is looked at alone",
@@ -365,7 +515,11 @@ LOOKS = [
     Looked("the order of documents decides nothing", {"together.yaml": TOGETHER[::-1]}, frozenset()),
     Looked("a document written twice is the same", {"together.yaml": [*TOGETHER, *TOGETHER]}, frozenset()),
     Looked("comments between documents decide nothing", {"together.yaml": commented(TOGETHER)}, frozenset()),
-    Looked("a policy that moved concerns everything", {"together.yaml": TOGETHER[::2], "p.yaml": TOGETHER[1]}, None),
+    Looked(
+        "a policy that moved concerns what it selects",
+        {"together.yaml": TOGETHER[::2], "p.yaml": TOGETHER[1]},
+        frozenset({BESIDE, WEB}),
+    ),
     Looked(
         "settings concern everything", {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {}\n"}, None
     ),

@@ -49,14 +49,17 @@ class BranchNames(Struct, frozen=True, kw_only=True):
 class PassContents(Struct, frozen=True, kw_only=True):
     """The contents a pass saw, as plain data: JSON in and out without a second form.
 
-    ``source_digest`` covers everything in the source but ordinary templates, ``digests`` lists each template as group,
-    kind, namespace, name and digest (none: everything has to be looked at again). ``volatile`` lists the objects that
-    every pass decides anew. ``facts`` is the hex id of the folder of facts ("": none). ``tally`` holds the counts of
-    the rendered branch's README. ``waits`` lists the objects that change by themselves, each with the time and with
-    what happens then.
+    ``source_digest`` covers everything in the source but ordinary templates, ``rest_digest`` the same without the
+    ``parts``: kind, namespace, name, path and digest of each object that decides on some others alone. ``digests``
+    lists each template as group, kind, namespace, name and digest (none: everything has to be looked at again).
+    ``volatile`` lists the objects that every pass decides anew. ``facts`` is the hex id of the folder of facts ("":
+    none). ``tally`` holds the counts of the rendered branch's README. ``waits`` lists the objects that change by
+    themselves, each with the time and with what happens then.
     """
 
     source_digest: str
+    rest_digest: str
+    parts: list[list[str]]
     digests: list[list[str]]
     volatile: list[list[str]]
     facts: str
@@ -72,7 +75,9 @@ class ProposedCommit(Struct, frozen=True, kw_only=True):
     what: str
 
 
-NO_CONTENTS = PassContents(source_digest="", digests=[], volatile=[], facts="", tally={}, waits=[])
+NO_CONTENTS = PassContents(
+    source_digest="", rest_digest="", parts=[], digests=[], volatile=[], facts="", tally={}, waits=[]
+)
 """The contents of a pass that nothing may be rendered by: what it saw is not what the rendered branch holds."""
 
 

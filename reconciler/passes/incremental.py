@@ -25,6 +25,7 @@ from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 from render.timing import instant_text
 
+from .changed_parts import objects_reached_by_changed_parts
 from .time_and_health import next_flip_of_each_object, objects_concerned
 
 _BESIDE_FACTS = frozenset({HealthFile.NAME, ChecksFile.NAME, PausesFile.NAME})
@@ -38,6 +39,8 @@ def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[Obj
     volatile = {binding.ref for binding in rendered.built.bindings if is_decided_by_more_than_template(binding)}
     return PassContents(
         source_digest=desired.source_digest,
+        rest_digest=desired.source_digests.rest,
+        parts=[list(part) for part in desired.source_digests.parts],
         digests=[[*_words_of_ref(template.ref), template.digest] for template in desired.templates],
         volatile=sorted(map(_words_of_ref, volatile | failover.restless | noteworthy)),
         facts=(facts or b"").hex(),
@@ -71,7 +74,8 @@ def scope_after_previous_pass(
     if checkpoint is None or not is_of_previous or previous.version != engine_version():
         return None
     contents = checkpoint.contents
-    if contents.source_digest != desired.source_digest:
+    reached = objects_reached_by_changed_parts(repository, desired, checkpoint)
+    if reached is None:
         return None
     digests = {ObjectRef(*words): digest for *words, digest in contents.digests}
     turned = objects_concerned(repository, desired, contents, given)
@@ -80,7 +84,7 @@ def scope_after_previous_pass(
     volatile = frozenset(ObjectRef(*words) for words in contents.volatile)
     # Rules of cron may be due for what they scale in any pass.
     scaled = targets_of_rules((*desired.cron_autoscalers, *desired.federated_autoscalers))
-    refs = changed_refs(digests, volatile | turned | (scaled & digests.keys()), desired)
+    refs = changed_refs(digests, volatile | turned | reached | (scaled & digests.keys()), desired)
     facts = given.observed.folder
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")
     changed_facts = _clusters_with_changed_facts(repository, rendered_facts, given.observed)

@@ -1,11 +1,12 @@
 """The scope of a pass: the objects to look at, when everything else is known to stay as the previous commit has it.
 
-A pass done again changes nothing. So where nothing changed but resource templates and free capacity, an object whose
-template is the same is decided and built as before - unless its binding is *volatile*: something else than its own
-template decides it.
+A pass done again changes nothing. So where nothing changed but resource templates, free capacity, and policies that are
+none of its own, an object whose template is the same is decided and built as before - unless its binding is *volatile*:
+something else than its own template decides it.
 
 1. a checkpoint lists the volatile bindings of a pass and the digests of the templates it saw;
-2. the next pass looks at the templates that changed, at what is volatile, and at the namespaces of both;
+2. the next pass looks at the templates that changed, at what changed policies, overrides and customizations select
+   (``reached``), at what is volatile, and at the namespaces of all of these;
 3. whatever these turn out to require is added while rendering (``stages``).
 
 A pass with a scope commits, byte for byte, what a pass over everything would.

@@ -27,6 +27,7 @@ from render.rollouts.policy import RolloutControl, RolloutPolicy
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
+from .digests import NO_DIGESTS, SourceDigests
 from .files import NO_OBJECTS, Skipped
 from .provenance import SourceBuild
 
@@ -75,13 +76,13 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
     and ``charts`` what asks for charts, as override policies select it. ``taken`` are files that would be read by
     themselves, by the kustomization of another folder that builds upon them instead.
 
-    ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
+    ``source_digests`` cover everything but ordinary templates. While they are the
     same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
     (namespaces, CRDs, priority classes): only the bindings of templates that changed have to be looked at.
     """
 
-    UNSHOWN = ("charts", "builds", "taken")
-    UNCOMPARED = ("right_minors", "judged_by_clusters", "charts", "builds", "taken", "source_digest")
+    UNSHOWN = ("charts", "builds", "taken", "source_digests")
+    UNCOMPARED = ("right_minors", "judged_by_clusters", "charts", "builds", "taken", "source_digests")
 
     fleet: Fleet = field(default_factory=Fleet)
     templates: tuple[Template, ...] = ()
@@ -97,7 +98,12 @@ class Desired(KarmadaObjects, frozen=True, kw_only=True):
     charts: tuple[Template, ...] = ()
     builds: tuple[SourceBuild, ...] = ()
     taken: Mapping[str, str] = field(default_factory=dict)
-    source_digest: str = ""
+    source_digests: SourceDigests = NO_DIGESTS
+
+    @property
+    def source_digest(self) -> str:
+        """The digest of everything but ordinary templates."""
+        return self.source_digests.whole
 
     @property
     def without_objects(self) -> tuple[Skipped, ...]:

@@ -10,7 +10,6 @@
 Nothing here reads anything but blobs, through the function it is given.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -45,7 +44,7 @@ from .checks import (
 )
 from .culprits import items_causing_unexpected_error
 from .desired import Desired, desired_without_objects
-from .digests import source_digest_of
+from .digests import SourceDigests, source_digests_of
 from .duplicates import VariantChoice, choices_of_variants, templates_left_out_as_duplicates
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_warnings, read_lock_of_sources
 from .facts import FactsOf, clusters_corrected_by_facts, no_facts
@@ -404,17 +403,17 @@ def _desired_in_order(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         charts=parts.built.charts,
         taken=parts.built.taken,
         builds=builds_of((*parts.templates.placed, *parts.templates.variants)),
-        source_digest=_digest_of_source(parts, kinds),
+        source_digests=_digests_of_source(parts, kinds),
     )
 
 
-def _digest_of_source(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
-    """Return the digest of a source, and of the scopes that its kinds have for a reason beside its files."""
+def _digests_of_source(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> SourceDigests:
+    """Return the digests of a source, and of the scopes that its kinds have for a reason beside its files."""
     files = (*parts.selection.files, *([parts.lock.file] if parts.lock.file else []))
     placed = (*parts.templates.placed, *parts.templates.variants)
-    digest = source_digest_of(files, parts.contents, placed, parts.home.path)
+    digests = source_digests_of(files, parts.contents, placed, parts.home.path)
     custom_kinds = sorted(kind for kind in kinds if kind not in BUILT_IN)
     if not custom_kinds:
-        return digest
-    scopes = "".join(f"{group}\0{kind}\0{parts.scopes.is_namespaced(group, kind)}\n" for group, kind in custom_kinds)
-    return hashlib.sha256(f"{digest}\n{scopes}".encode("utf-8", "surrogateescape")).hexdigest()
+        return digests
+    scopes = (f"{group}\0{kind}\0{parts.scopes.is_namespaced(group, kind)}\n" for group, kind in custom_kinds)
+    return digests.with_rest("".join(scopes))
