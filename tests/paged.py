@@ -80,7 +80,7 @@ def browser_of(*repositories: Repository, entry: EntryRules | None = None, base:
     return Browser(PageApplication(pages=site, entry=entry or EntryRules(is_local=True), log=log))
 
 
-def a_shown_fleet(path: Path) -> MemoryFleet:
+def a_shown_fleet(path: Path, began: float = 1_800_000_000.0) -> MemoryFleet:
     """A fleet of four members: something is well, something unwell, one is silent, and one left nothing to say."""
     web = a_deployment("web", replicas=9, namespace="shop")
     api = a_deployment("api", replicas=4, namespace="shop")
@@ -102,6 +102,7 @@ def a_shown_fleet(path: Path) -> MemoryFleet:
         "unselected.yaml": a_deployment("forgotten", namespace="shop"),
     }
     fleet = MemoryFleet.create(path, dict.fromkeys(places, (2, ROOMY)), files)
+    fleet.now = began
     fleet.run()
     for member in fleet.members.values():
         settle(member)
