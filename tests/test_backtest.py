@@ -18,7 +18,7 @@ from reconciler.repository import open_repository
 from render.policy import PropagationPolicy
 
 from .backtesting import LONG_AGO, commit_at, eventful_past, recorded_past, replay_of
-from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, as_bytes, on_clusters
 from .simulation import MINUTE, Simulation, Spell, Weather, files_of
 
 RENDERED, STATUS = "refs/heads/argosy/rendered", "refs/heads/argosy/status"
@@ -192,13 +192,33 @@ def test_what_is_proposed_and_says_the_same_changes_nothing(
     assert (found["samePlaces"], found["replayed"]["movedReplicas"]) == (2, 0)
 
 
+TAKES = (
+    "--policy takes policies, override policies, ClusterTaintPolicies, FederatedResourceQuotas, Clusters and templates"
+)
+
+
+def refusal(what: str, reason: str) -> str:
+    return f"{{path}}: {what} cannot be proposed: {reason}\n  hint: {TAKES}\n1 problem; nothing was changed\n"
+
+
 REFUSED = {
-    "an object that decides nothing about others": (
-        a_deployment("web"),
-        (
-            "{path}: Deployment.apps default/web cannot be proposed\n  hint: --policy takes PropagationPolicies,"
-            " ClusterPropagationPolicies, ClusterTaintPolicies and FederatedResourceQuotas\n"
-            "1 problem; nothing was changed\n"
+    "an object by which others are placed": (
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+        refusal("Namespace shop", "other objects are read or placed by it"),
+    ),
+    "a rollout": (
+        {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "ClusterRolloutPolicy",
+            "metadata": {"name": "slow"},
+            "spec": {
+                "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
+                "waves": [{"name": "first", "clusterAffinity": {"clusterNames": ["oslo"]}}],
+            },
+        },
+        refusal(
+            "ClusterRolloutPolicy slow",
+            "a rollout goes by what clusters say of each version, and nobody knows it of those that they never had",
         ),
     ),
     "a field that no policy has": (
@@ -206,6 +226,83 @@ REFUSED = {
         "{path}:1: spec.placment: unknown field\n  hint: did you mean 'placement'?\n1 problem; nothing was changed\n",
     ),
 }
+
+
+LONG_SINCE = ("--since", "2020-01-01T00:00:00Z")
+
+
+def a_proposal(folder: Path, *documents: Any) -> tuple[str, ...]:
+    (folder / "proposed.yaml").write_bytes(as_bytes(list(documents)))
+    return (*LONG_SINCE, "--policy", str(folder / "proposed.yaml"))
+
+
+def test_a_proposed_override_counts_in_every_pass(
+    lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """It moves nothing, and no commit comes out as it was; an override of replicas is a use of clusters."""
+    overrider = {"path": "/spec/replicas", "operator": "replace", "value": 7}
+    override = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "seven", "namespace": "default"},
+        "spec": {"overrideRules": [{"overriders": {"plaintext": [overrider]}}]},
+    }
+    found = told(lived, capsys, *a_proposal(tmp_path, override))
+    assert (found["proposed"], found["identical"], found["samePlaces"]) == (["OverridePolicy default/seven"], 0, 3)
+    assert found["replayed"] == found["really"]
+
+
+def test_a_proposed_cluster_takes_the_place_of_the_one_with_its_name(
+    lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """With a taint rome never takes what went there; what no source of the time has is refused."""
+    taints = [{"key": "cold", "effect": "NoSchedule"}]
+    found = told(lived, capsys, *a_proposal(tmp_path, a_cluster("rome", taints=taints)))
+    assert found["proposed"] == ["Cluster rome"]
+    peaks = {each["cluster"]: (each["really"], each["replayed"]) for each in found["peaks"]}
+    assert peaks == {"oslo": ("2", "4"), "paris": ("2", "2"), "rome": ("2", "0")}
+    ended = argosy(lived, capsys, "backtest", *a_proposal(tmp_path, a_cluster("atlantis")))
+    assert ended.code == 3
+    assert ended.err == (
+        "argosy: cluster 'atlantis' cannot be proposed: no source of that time has it, so its health was not observed\n"
+        "  hint: propose other labels, taints or places of clusters that the fleet had then\n"
+    )
+
+
+def test_a_proposed_template_takes_the_place_of_the_one_with_its_name(
+    lived: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = told(lived, capsys, *a_proposal(tmp_path, a_deployment("web", replicas=40)))
+    assert (found["proposed"], found["replayed"]["movedReplicas"]) == (["Deployment.apps default/web"], 40)
+    peaks = {each["cluster"]: (each["really"], each["replayed"]) for each in found["peaks"]}
+    assert peaks == {"oslo": ("2", "20"), "paris": ("2", "20"), "rome": ("2", "20")}
+
+
+def test_a_backtest_has_its_price_where_there_is_a_price_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rome is dearer: for half of the hour two replicas were there, which the proposal leaves where they are."""
+    web = a_deployment("web", replicas=4)
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    rates = {"oslo": "1", "paris": "1", "rome": "3"}
+    entries = [{"clusterAffinity": {"clusterNames": [name]}, "perHour": {"cpu": each}} for name, each in rates.items()]
+    prices = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "PriceList",
+        "metadata": {"name": "prices"},
+        "spec": {"currency": "EUR", "prices": entries},
+    }
+    made = Repository.create(tmp_path / "priced")
+    for minute, clusters in enumerate([("oslo", "paris"), ("oslo", "rome"), ("oslo", "paris")]):
+        files = {**MODEST, "web.yaml": web, "prices.yaml": prices, "policy.yaml": placed_on(*clusters)}
+        commit_at(made, files, LONG_AGO + 30 * minute * MINUTE)
+        assert argosy(made, capsys, "-q", "reconcile", "--bootstrap").code == 0
+    found = told(made, capsys, *a_proposal(tmp_path, placed_on("oslo", "paris")))
+    assert found["really"]["cost"] == {"currency": "EUR", "monthly": "4380", "unpriced": []}
+    assert found["replayed"]["cost"]["monthly"] == "2920"
+    text = argosy(made, capsys, "backtest", *LONG_SINCE).out
+    assert "  EUR a month, on average                 4380.00   4380.00\n" in text
+    assert "Costs are by the prices of the newest source of that time." in text
 
 
 @pytest.mark.parametrize(("content", "said"), REFUSED.values(), ids=REFUSED)

@@ -11,7 +11,7 @@ from reconciler.console.log import Log
 from reconciler.repository import Repository
 
 from .past import AskedTime, RecordedPast, past_of_time
-from .proposed import read_proposed_changes
+from .proposed import read_proposed_changes, refuse_clusters_of_no_source
 from .replay import FLAP_WITHIN, PastReplay, Replayed
 
 
@@ -56,6 +56,7 @@ def backtest_of_fleet(repository: Repository, question: BacktestQuestion, log: L
     past = past_of_time(repository, tip, status, asked)
     replay = PastReplay.of(repository, past, proposed, log, question.flap_within)
     replayed = replay.run()
+    refuse_clusters_of_no_source(proposed, replay.members)
     return Backtest(
         commit=tip,
         past=past,

@@ -5,11 +5,13 @@
 3. a *flap* is an object that comes back to a cluster which it left a short time ago;
 4. an object is *unscheduled* while no cluster takes it, or not all of it, as it asks;
 5. replicas are *down* while the cluster that they are in is not ready;
-6. *peak use* is the most that the replicas in a cluster requested at once.
+6. *peak use* is the most that the replicas in a cluster requested at once;
+7. the *cost* is that of a month, on the average of the time: each outcome counts for as long as it stood.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from fractions import Fraction
 
 from msgspec import Struct, field
 
@@ -17,6 +19,8 @@ from reconciler.pipeline.claims import SCHEDULED
 from reconciler.pipeline.movements import movements_between
 from render.binding import Binding
 from render.model import ObjectRef
+from render.prices.cluster_prices import ClusterPrices
+from render.prices.costs import costs_of_bindings
 from render.quantity import Amount, parse_quantity
 
 PODS = "pods"
@@ -38,6 +42,7 @@ class FleetCounts(Struct, kw_only=True):
 
     ``commits`` are the outcomes that were others than before. ``down`` are replica-seconds in clusters that were not
     ready. ``peaks`` are the most that was requested at once by cluster and resource, ``PODS`` the number of replicas.
+    ``unpriced`` are the objects of which some cost was unknown at a time.
     """
 
     within: float
@@ -45,15 +50,21 @@ class FleetCounts(Struct, kw_only=True):
     commits: int = 0
     down: float = 0.0
     peaks: dict[str, dict[str, Amount]] = field(default_factory=dict)
+    unpriced: set[ObjectRef] = field(default_factory=set)
+    _prices: ClusterPrices | None = None
+    _monthly: Fraction = Fraction(0)
+    _spent: Fraction = Fraction(0)
+    _seconds: Fraction = Fraction(0)
     _at: datetime | None = None
     _use: dict[str, dict[str, Amount]] = field(default_factory=dict)
     _unscheduled: dict[ObjectRef, datetime] = field(default_factory=dict)
     _left: dict[tuple[ObjectRef, str], datetime] = field(default_factory=dict)
     _not_ready: frozenset[str] = frozenset()
 
-    def begin(self, at: datetime, bindings: Mapping[ObjectRef, Binding]) -> None:
+    def begin(self, at: datetime, bindings: Mapping[ObjectRef, Binding], prices: ClusterPrices | None = None) -> None:
         """Start from some bindings; that they are there is nothing that happened."""
-        self._at = at
+        self._at, self._prices = at, prices
+        self._monthly += self._cost_of(bindings.values())
         for ref, binding in bindings.items():
             self._add_use(binding, 1)
             if is_unscheduled(binding):
@@ -64,7 +75,10 @@ class FleetCounts(Struct, kw_only=True):
         """Let time go by up to an instant, at which other clusters may not be ready."""
         if self._at is not None and at > self._at:
             replicas = sum(self._use.get(name, {}).get(PODS, 0) for name in self._not_ready)
-            self.down += int(replicas) * (at - self._at).total_seconds()
+            seconds = (at - self._at).total_seconds()
+            self.down += int(replicas) * seconds
+            self._spent += self._monthly * Fraction(seconds)
+            self._seconds += Fraction(seconds)
         self._at = at if self._at is None else max(at, self._at)
         self._not_ready = not_ready
 
@@ -81,6 +95,7 @@ class FleetCounts(Struct, kw_only=True):
             self._count_unscheduled(at, ref, new)
             self._add_use(old, -1)
             self._add_use(new, 1)
+        self._monthly += self._cost_of(after.values()) - self._cost_of(before.values())
         touched = {name for pair in changes.values() for each in pair if each for name in each.target_replicas}
         self._note_peaks(touched)
 
@@ -96,6 +111,24 @@ class FleetCounts(Struct, kw_only=True):
         self.peaks = {names.get(name, name): found for name, found in self.peaks.items()}
         self._use = {names.get(name, name): found for name, found in self._use.items()}
         self._left = {(ref, names.get(name, name)): at for (ref, name), at in self._left.items()}
+
+    @property
+    def currency(self) -> str:
+        """The currency of costs; empty where the source has no prices."""
+        return self._prices.currency if self._prices is not None else ""
+
+    @property
+    def monthly_cost(self) -> Fraction:
+        """The known cost of a month, on the average of the time that went by."""
+        return self._spent / self._seconds if self._seconds else self._monthly
+
+    def _cost_of(self, bindings: Iterable[Binding]) -> Fraction:
+        """Return what bindings cost in a month, and remember of which of them some is unknown."""
+        if self._prices is None:
+            return Fraction(0)
+        costs = costs_of_bindings(bindings, self._prices)
+        self.unpriced |= costs.money.unknown.keys() | costs.unrequested
+        return costs.total
 
     @property
     def total(self) -> ObjectCounts:

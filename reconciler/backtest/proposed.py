@@ -1,11 +1,11 @@
-"""The proposed policies and settings, laid over the source of each time.
+"""The proposed policies, overrides, clusters, templates and settings, laid over the source of each time.
 
-A proposed policy takes the place of the one with its kind, namespace and name, wherever that stands, or is one more. Of
-a proposed argosy.yaml the settings count that decide where objects go; how files are read, and where branches are, is
-that of each time.
+A proposed object takes the place of the one with its kind, namespace and name, wherever that stands, or is one more. A
+Cluster never is one more, for nothing of it was observed. Of a proposed argosy.yaml the settings count that decide
+where objects go; how files are read, and where branches are, is that of each time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,21 +14,39 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.source.desired import Desired, KarmadaObjects
+from reconciler.source.digests import is_ordinary_template
 from reconciler.source.files import FLEET_FILE, MAX_FILE_SIZE
 from reconciler.source.fleet_file import FleetSource
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.reading import SourceReading
+from render.cluster import Cluster
 from render.errors import ConfigError, InputError, Problem
 from render.gitobjects import BLOB_MODE, git_object_id
 from render.model import Template
 from render.settings.fleet import Fleet
 from render.settings.trials import settings_that_trials_may_set
 
-_FIELDS = ("policies", "taint_policies", "quotas")
-"""The fields of a source whose objects can be proposed: those that decide where others go."""
+_FIELDS = ("policies", "override_policies", "taint_policies", "quotas", "clusters", "templates")
+"""The fields of a source whose objects can be proposed."""
+_ONLY_KNOWN = frozenset({"clusters"})
+"""The fields of which a proposed object counts only while the source of a time has one of that name."""
 _MORE_SETTINGS = ("moves", "movement_guard")
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-_KINDS = "PropagationPolicies, ClusterPropagationPolicies, ClusterTaintPolicies and FederatedResourceQuotas"
+_KINDS = "policies, override policies, ClusterTaintPolicies, FederatedResourceQuotas, Clusters and templates"
+_OF_ROLLOUTS = "a rollout goes by what clusters say of each version, and nobody knows it of those that they never had"
+_REASONS: Mapping[str, str] = {
+    "templates": "other objects are read or placed by it",
+    "webhooks": "what it would have answered is not recorded",
+    "customizations": "what objects reported is recorded as it was read then",
+    "rollout_policies": _OF_ROLLOUTS,
+    "rollout_controls": _OF_ROLLOUTS,
+    "rollback_requests": "it asks once, at a time that no file tells",
+    "reschedule_requests": "it asks once, at a time that no file tells",
+    "remedies": "it acts on conditions that are not all recorded",
+    "federated_autoscalers": "what members autoscaled by it is not recorded",
+    "cron_autoscalers": "when it fired last is not recorded",
+}
+"""The reasons why objects of other fields cannot be proposed: the replay could not honour them exactly."""
 
 
 class ProposedChanges(Struct, frozen=True, kw_only=True):
@@ -48,16 +66,23 @@ class ProposedChanges(Struct, frozen=True, kw_only=True):
         fleet = desired.fleet
         if any(getattr(fleet, name) != value for name, value in self.settings.items()):
             fleet = replace(fleet, **self.settings)
-        fields = {name: _objects_with(getattr(desired, name), found) for name, found in self.objects.items()}
+        fields = {
+            name: _objects_with(getattr(desired, name), found, is_added=name not in _ONLY_KNOWN)
+            for name, found in self.objects.items()
+        }
         if fleet is desired.fleet and all(getattr(desired, name) is found for name, found in fields.items()):
             return desired
         return replace(desired, fleet=fleet, **fields)
 
 
-def _objects_with(known: tuple[Any, ...], proposed: Iterable[Any]) -> tuple[Any, ...]:
-    """Return objects with those that are proposed, in their order; the same value where nothing is another one."""
+def _objects_with(known: tuple[Any, ...], proposed: Iterable[Any], *, is_added: bool) -> tuple[Any, ...]:
+    """Return objects with those that are proposed, in their order; the same value where nothing is another one.
+
+    ``is_added``: they count also where no object has their name.
+    """
     by_name = {_identity(each): each for each in known}
-    changed = {_identity(each): each for each in proposed if not _is_same(by_name.get(_identity(each)), each)}
+    meant = [each for each in proposed if is_added or _identity(each) in by_name]
+    changed = {_identity(each): each for each in meant if not _is_same(by_name.get(_identity(each)), each)}
     if not changed:
         return known
     found = {**by_name, **changed}
@@ -71,13 +96,25 @@ def _is_same(known: Any, proposed: Any) -> bool:
     return bool(replace(proposed, path=known.path, document=known.document) == known)
 
 
-def _identity(each: Any) -> tuple[str, str]:
-    ref = getattr(each, "ref", each)
-    return getattr(ref, "namespace", ""), ref.name
+def _identity(each: Any) -> Any:
+    """Return by what an object is another one than each other of its field, and by what these are in order."""
+    return each.ref if isinstance(each, Template) else (getattr(each, "namespace", ""), each.name)
 
 
 def _name_of_object(each: Any) -> str:
+    if isinstance(each, Cluster):
+        return f"Cluster {each.name}"
     return str(getattr(each, "ref", each))
+
+
+def refuse_clusters_of_no_source(proposed: ProposedChanges, known: Collection[str]) -> None:
+    """Raise ConfigError for a proposed Cluster that no source of a time has: nobody knows what it would have taken."""
+    unknown = sorted({each.name for each in proposed.objects.get("clusters", ())}.difference(known))
+    if unknown:
+        raise ConfigError(
+            f"cluster {unknown[0]!r} cannot be proposed: no source of that time has it, so its health was not observed",
+            hint="propose other labels, taints or places of clusters that the fleet had then",
+        )
 
 
 class GivenFile(NamedTuple):
@@ -152,8 +189,11 @@ def _content_of(path: Path) -> bytes:
 
 
 def _problems_of_other_objects(desired: Desired) -> Iterator[Problem]:
-    """Yield a problem for each object that decides nothing about the places of others, or that no backtest tries."""
+    """Yield a problem for each object that no backtest tries, with the reason."""
     names = ("templates", "webhooks", *KarmadaObjects.__struct_fields__)
-    for each in (each for name in names if name not in _FIELDS for each in getattr(desired, name)):
-        message = f"{_name_of_object(each)} cannot be proposed"
-        yield Problem(getattr(each, "path", ""), 0, "", message, f"--policy takes {_KINDS}")
+    for name in names:
+        for each in getattr(desired, name):
+            if name not in _FIELDS or (name == "templates" and not is_ordinary_template(each)):
+                reason = f": {_REASONS[name]}" if name in _REASONS else ""
+                message = f"{_name_of_object(each)} cannot be proposed{reason}"
+                yield Problem(getattr(each, "path", ""), 0, "", message, f"--policy takes {_KINDS}")

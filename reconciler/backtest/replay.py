@@ -31,8 +31,10 @@ from reconciler.rendering.verified_controls import recorded_speakers
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.binding import Binding
+from render.cluster_index import ClusterIndex
 from render.errors import GuardRefused, InputError
 from render.model import ObjectRef
+from render.prices.cluster_prices import ClusterPrices, prices_of_clusters
 from render.timing import SECOND, instant_text
 
 from .assumed_health import KnownReports, ReplayedPlaces, clusters_of_binding
@@ -101,6 +103,7 @@ class PastReplay(Struct, kw_only=True):
     sources: SourceReader
     real: RealPasses
     known: KnownState | None = None
+    members: set[str] = field(default_factory=set)
     _arrivals: dict[tuple[ObjectRef, str], datetime] = field(default_factory=dict)
     _elsewhere: set[ObjectRef] = field(default_factory=set)
     _reports: KnownReports = field(default_factory=dict)
@@ -136,8 +139,22 @@ class PastReplay(Struct, kw_only=True):
             self.course.begin(read_previous(self.repository, base.commit.id))
             self.truth.move_to(base.commit.tree)
             self._last, bindings = base, self.truth.bindings
+        prices = self._newest_prices()
         for counts in (self.done.truth, self.done.replay):
-            counts.begin(self.past.begin, bindings)
+            counts.begin(self.past.begin, bindings, prices)
+
+    def _newest_prices(self) -> ClusterPrices | None:
+        """Return the prices of the newest source of that time that can be read, by which all of it is priced."""
+        newest = self.past.rendered[-1:] or (() if self.past.base is None else (self.past.base,))
+        for instant in newest:
+            try:
+                observed = self.observations.reader.observed_inputs(instant.commit.tree)
+                desired = self.sources.source(instant.source, observed).desired
+            except InputError:
+                return None
+            if desired.price_lists:
+                return prices_of_clusters(desired.price_lists, ClusterIndex(desired.clusters))
+        return None
 
     def run(self) -> Replayed:
         """Replay every instant, and the flips after the last one."""
@@ -168,6 +185,7 @@ class PastReplay(Struct, kw_only=True):
         self._last = instant
         try:
             source = self.sources.source(instant.source, known.observed)
+            self.members.update(each.name for each in source.desired.clusters)
             outcome, given = self._outcome(source, instant, known)
         except InputError as error:
             self.done.unread.append(

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from reconciler.console.text import Section, section_with_table, sections_as_markdown, sections_for_terminal
 from reconciler.repository.trailers import engine_version
+from render.prices.amounts import shown_amount
 from render.quantity import Amount, QuantityFormat, format_quantity
 from render.timing import instant_text
 from render.words import counted_noun, first_few
@@ -56,6 +57,9 @@ def _section_of_sums(backtest: Backtest, width: int) -> Section:
         ("replica minutes in clusters not ready", minutes(really.down), minutes(replayed.down)),
         ("changes of the outcome", str(really.commits), str(replayed.commits)),
     ]
+    if really.currency:
+        costs = [f"{shown_amount(each.monthly_cost)}{'+' if each.unpriced else ''}" for each in (really, replayed)]
+        rows.append((f"{really.currency} a month, on average", costs[0], costs[1]))
     begin, end = instant_text(backtest.past.begin), instant_text(backtest.past.end)
     return Section(
         title=f"Backtest from {begin} to {end}",
@@ -136,6 +140,7 @@ def _sentences_on_record(backtest: Backtest) -> Iterator[str]:
         yield f"No commit was rendered {start}."
     if backtest.proposed:
         yield from _sentences_on_grain(backtest)
+    yield from _sentences_on_costs(backtest)
     for version, commits in past.other_engines.items():
         yield (
             f"{counted_noun(len(commits), 'commit')} by engine {version}, the first is {commits[0][:_SHORT]}; engine"
@@ -146,6 +151,18 @@ def _sentences_on_record(backtest: Backtest) -> Iterator[str]:
     if past.is_cut_off:
         yield f"Earlier commits are not in this clone{'. What brings them:' if backtest.fetches else '.'}"
         yield from backtest.fetches
+
+
+def _sentences_on_costs(backtest: Backtest) -> Iterator[str]:
+    """Yield by which prices costs are told, and how many objects are in no sum."""
+    really, replayed = backtest.replayed.truth, backtest.replayed.replay
+    if not really.currency:
+        return
+    unpriced = len(really.unpriced | replayed.unpriced)
+    rest = (
+        f"; {counted_noun(unpriced, 'object')} of unknown cost, or without requests, are in no sum" if unpriced else ""
+    )
+    yield f"Costs are by the prices of the newest source of that time{rest}."
 
 
 def _sentences_on_grain(backtest: Backtest) -> Iterator[str]:

@@ -47,7 +47,12 @@ _FILES = click.Path(exists=True, path_type=Path)
 @click.option("--since", required=True, metavar="90d|TIME|COMMIT", help="Since when: so long ago, a time, or a commit.")
 @click.option("--until", metavar="TIME", callback=instant_of_option, help="Up to when  [default: the newest commit]")
 @click.option(
-    "--policy", "policies", type=_FILES, multiple=True, metavar="FILE", help="A file or folder of policies to try."
+    "--policy",
+    "policies",
+    type=_FILES,
+    multiple=True,
+    metavar="FILE",
+    help="A file or folder of policies, overrides, quotas, Clusters or templates to try.",
 )
 @click.option("--fleet", "fleet_file", type=_FILES, metavar="FILE", help="An argosy.yaml whose settings to try.")
 @click.option(
@@ -65,7 +70,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     The passes of that time are done again in memory, by the facts, the health and the time that rendered commits and
     the status branch recorded: moves, evictions, flaps, minutes without a place and peak use, beside what really
-    happened. A file of --policy takes the place of the policy with its name, or adds one, in the source of each time.
+    happened. An object of --policy takes the place of the one with its name, or adds one, in the source of each time; a
+    Cluster only takes one's place. What a replay cannot honour exactly, such as rollouts, is refused with the reason.
     Of the argosy.yaml of --fleet the settings count that decide where objects go. Without either it is checked that all
     comes out as it really was. With -v every object and cluster is listed.
     """

@@ -2,10 +2,13 @@
 
 from typing import Annotated
 
+from msgspec import UNSET, UnsetType
+
 from reconciler.backtest.backtesting import Backtest
 from reconciler.backtest.comparison import ComparedPeak, compared_objects, compared_peaks
 from reconciler.backtest.measures import FleetCounts, ObjectCounts
 from reconciler.backtest.text import quantity
+from render.prices.amounts import exact_decimal
 from render.timing import instant_text
 
 from .document import DocumentPart, OutputDocument, meaning_of_field
@@ -20,6 +23,22 @@ UnscheduledMinutes = Annotated[
 Time = Annotated[str, meaning_of_field("The time.")]
 
 
+class BacktestCostPart(DocumentPart, frozen=True, kw_only=True):
+    """The cost of a month of 730 hours, on the average of the time, by the prices of its newest source."""
+
+    currency: Annotated[str, meaning_of_field("The currency, such as EUR.")]
+    monthly: Annotated[str, meaning_of_field("The known cost, as a decimal text.")]
+    unpriced: Annotated[
+        tuple[str, ...],
+        meaning_of_field(
+            "The objects that are of unknown cost somewhere, or request nothing, and are in no sum there."
+        ),
+    ]
+
+
+BacktestCost = Annotated[BacktestCostPart, meaning_of_field("The costs; absent: there is no PriceList.")] | UnsetType
+
+
 class BacktestCountsPart(DocumentPart, frozen=True, kw_only=True):
     """The sums over all objects."""
 
@@ -31,6 +50,7 @@ class BacktestCountsPart(DocumentPart, frozen=True, kw_only=True):
     replica_minutes_not_ready: Annotated[
         float, meaning_of_field("The minutes of replicas in clusters while these were not ready.")
     ]
+    cost: BacktestCost = UNSET
 
 
 class BacktestObjectCountsPart(DocumentPart, frozen=True, kw_only=True):
@@ -113,7 +133,7 @@ class BacktestDocument(OutputDocument, frozen=True, kw_only=True):
     base: Annotated[
         str | None, meaning_of_field("The rendered commit that the replay starts from; null if it has the first one.")
     ]
-    proposed: Annotated[tuple[str, ...], meaning_of_field("The policies and files that are proposed.")]
+    proposed: Annotated[tuple[str, ...], meaning_of_field("The objects and files that are proposed.")]
     identical: Annotated[
         int, meaning_of_field("The rendered commits that came out of the replay as they really are, byte for byte.")
     ]
@@ -198,6 +218,15 @@ def _counts_part(counts: FleetCounts) -> BacktestCountsPart:
         flaps=total.flaps,
         unscheduled_minutes=_minutes(total.unscheduled),
         replica_minutes_not_ready=_minutes(counts.down),
+        cost=_cost_part(counts) if counts.currency else UNSET,
+    )
+
+
+def _cost_part(counts: FleetCounts) -> BacktestCostPart:
+    return BacktestCostPart(
+        currency=counts.currency,
+        monthly=exact_decimal(counts.monthly_cost),
+        unpriced=tuple(map(str, sorted(counts.unpriced))),
     )
 
 
