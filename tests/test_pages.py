@@ -23,8 +23,11 @@ def browser(repository: Repository) -> Browser:
 
 
 def _walk(browser: Browser, first: str) -> Iterator[tuple[str, str]]:
-    """Yield every page that one comes to from the first, by links of this site, with its address."""
-    ahead, seen = [first], {first}
+    """Yield every page that one comes to from the first, by links of this site, with its address.
+
+    Of addresses that ask for the same with other values - orders, filters, commits of the past - one is asked.
+    """
+    ahead, seen = [first], {_shape_of_address(first)}
     while ahead:
         address = ahead.pop(0)
         shown = browser.answered(address)
@@ -34,9 +37,16 @@ def _walk(browser: Browser, first: str) -> Iterator[tuple[str, str]]:
         if not shown.headers["content-type"].startswith("text/html"):
             continue
         yield address, shown.text
-        new = [each for each in links_of(shown.text) if each.startswith("/") and each not in seen]
-        seen |= {*new}
-        ahead += new
+        for each in links_of(shown.text):
+            if each.startswith("/") and (shape := _shape_of_address(each)) not in seen:
+                seen.add(shape)
+                ahead.append(each)
+
+
+def _shape_of_address(address: str) -> tuple[str, ...]:
+    """An address without the values that it asks for."""
+    path, _, query = address.partition("?")
+    return path, *sorted(each.partition("=")[0] for each in query.split("&"))
 
 
 def test_every_page_that_a_link_leads_to_answers(browser: Browser) -> None:

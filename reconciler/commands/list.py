@@ -26,8 +26,8 @@ _OF_CLUSTERS = ("region", "provider")
 _IDLE = {
     "objects": _OF_CLUSTERS,
     "clusters": ("namespace", "kind", "claimant", "app"),
-    "policies": (*_OF_OBJECTS, *_OF_CLUSTERS, "state", "order"),
-    "namespaces": (*_OF_OBJECTS, *_OF_CLUSTERS, "state", "order"),
+    "policies": (*_OF_OBJECTS, *_OF_CLUSTERS, "state", "order", "is_reversed"),
+    "namespaces": (*_OF_OBJECTS, *_OF_CLUSTERS, "state", "order", "is_reversed"),
 }
 """The options that do nothing for a list."""
 
@@ -53,6 +53,7 @@ class ListOptions(Struct, frozen=True, kw_only=True):
     state: str | None = None
     text: str = ""
     order: str = "name"
+    is_reversed: bool = False
     offset: int = 0
     limit: int = 0
     at: str = ""
@@ -96,6 +97,7 @@ class ListAnswer(Struct, frozen=True, kw_only=True):
     metavar="ORDER",
     help="name, state, replicas, clusters, objects or since: worst, most or longest first.",
 )
+@click.option("--reverse", "is_reversed", is_flag=True, help="Turn the order round.")
 @with_page_options(0)
 @with_at_option
 @click.option(
@@ -223,4 +225,4 @@ def _cluster_choice(options: ListOptions) -> "ClusterChoice":
 def _part(options: ListOptions) -> "ListPart":
     from reconciler.survey.lists import ListPart
 
-    return ListPart(order=options.order, offset=options.offset, limit=options.limit)
+    return ListPart(order=options.order, is_reversed=options.is_reversed, offset=options.offset, limit=options.limit)

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-from .document import OutputDocument, meaning_of_field, value_unless_empty
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
+from .lists import SurveyedClusterPart, surveyed_cluster_part
 from .parts import ClusterName, Held, Message, PendingObjects, PendingPart, pending_part
 from .status_parts import (
     Applied,
@@ -20,11 +22,23 @@ from .status_parts import (
     live_object_part,
     observation_part,
 )
+from .survey_parts import words_of_states
 
 if TYPE_CHECKING:
     from reconciler.record.recorded_status import RecordedStatus
     from reconciler.status.branches import RecordedFleet
     from reconciler.status.staleness import MemberProgress
+    from reconciler.survey.objects import SurveyedObject
+    from reconciler.survey.surveying import Survey
+
+
+class ClusterAppPart(DocumentPart, frozen=True, kw_only=True):
+    """An app in a cluster; all objects whose labels name none are one, too."""
+
+    app: Annotated[str, meaning_of_field("The app; empty for objects whose labels name none.")]
+    objects: Annotated[int, meaning_of_field("How many objects of it are in the cluster.")]
+    replicas: Annotated[int, meaning_of_field("How many replicas they have there.")]
+    states: Annotated[Mapping[str, int], meaning_of_field("How many of them are in which state, the worst first.")]
 
 
 class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
@@ -68,6 +82,15 @@ class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    summary: (
+        Annotated[
+            SurveyedClusterPart, meaning_of_field("Its state, its place and its room, as `argosy list` has them.")
+        ]
+        | UnsetType
+    ) = UNSET
+    apps: (
+        Annotated[tuple[ClusterAppPart, ...], meaning_of_field("The apps that its objects belong to.")] | UnsetType
+    ) = UNSET
     objects: Annotated[tuple[LiveObjectPart, ...], meaning_of_field("Its objects.")]
     deviations: (
         Annotated[
@@ -79,34 +102,69 @@ class ClusterStatusDocument(OutputDocument, frozen=True, kw_only=True):
     observation: Observation | UnsetType = UNSET
 
 
-def cluster_status_document(branches: "RecordedFleet", name: str) -> ClusterStatusDocument:
-    """Return what is known of a cluster as a document."""
+def cluster_status_document(
+    branches: "RecordedFleet", name: str, survey: "Survey | None" = None
+) -> ClusterStatusDocument:
+    """Return what is known of a cluster as a document; ``survey`` is one of these branches, if there is one already."""
     from reconciler.status.blind_spots import reasons_members_are_unseen
     from reconciler.status.views import is_cluster_recorded, pending_objects_in_cluster
+    from reconciler.survey.surveying import Survey
 
-    fleet, recorded = branches.fleet, branches.recorded
+    fleet, recorded, surveyed = branches.fleet, branches.recorded, survey or Survey(branches)
     pending = tuple(map(pending_part, pending_objects_in_cluster(name, fleet.bindings)))
     if not is_cluster_recorded(branches, name):
-        return _document_of_rendered(branches, name, pending)
+        return _document_of_rendered(branches, name, pending, surveyed)
     spot = reasons_members_are_unseen(recorded, {name: fleet.members[name]}).get(name)
-    return recorded_cluster(name, recorded, branches.progress[name], pending, observation_part(spot))
+    found = recorded_cluster(name, recorded, branches.progress[name], pending, observation_part(spot))
+    return replace(found, **_surveyed_fields(name, found.objects, surveyed))
 
 
 def _document_of_rendered(
-    branches: "RecordedFleet", name: str, pending: tuple[PendingPart, ...]
+    branches: "RecordedFleet", name: str, pending: tuple[PendingPart, ...], survey: "Survey"
 ) -> ClusterStatusDocument:
     from reconciler.status.rendered_views import rendered_objects
 
     fleet = branches.fleet
+    here = [fleet.previous.bindings[each.ref] for each in survey.objects if name in each.replicas]
+    objects = tuple(
+        LiveObjectPart(object=str(each.ref), replicas=each.replicas, reason=each.reason)
+        for each in rendered_objects(name, here)
+    )
     return ClusterStatusDocument(
         cluster=name,
         connected=name in fleet.members,
         converged=None,
-        objects=tuple(
-            LiveObjectPart(object=str(each.ref), replicas=each.replicas, reason=each.reason)
-            for each in rendered_objects(name, fleet)
-        ),
         pending=pending,
+        **_surveyed_fields(name, objects, survey),
+    )
+
+
+def _surveyed_fields(name: str, objects: tuple[LiveObjectPart, ...], survey: "Survey") -> dict[str, Any]:
+    """Return the fields that the survey of the fleet tells of a cluster, and its objects with theirs."""
+    from reconciler.survey.apps import apps_in_cluster
+
+    known = {str(each.ref): each for each in survey.objects if name in each.replicas}
+    return {
+        "summary": next((surveyed_cluster_part(each) for each in survey.clusters if each.name == name), UNSET),
+        "apps": tuple(
+            ClusterAppPart(
+                app=each.app, objects=each.objects, replicas=each.replicas, states=words_of_states(each.counts)
+            )
+            for each in apps_in_cluster(name, known.values())
+        ),
+        "objects": tuple(_object_with_survey(each, known.get(str(each.object)), name) for each in objects),
+    }
+
+
+def _object_with_survey(part: LiveObjectPart, known: "SurveyedObject | None", cluster: str) -> LiveObjectPart:
+    if known is None:  # a Namespace that goes along with the objects in it
+        return replace(part, state="Well" if part.applied is True and part.health == "Healthy" else "Unknown")
+    return replace(
+        part,
+        state=str(known.in_cluster(cluster).state),
+        policy=value_unless_empty(known.policy),
+        app=value_unless_empty(known.app),
+        replicas=known.replicas[cluster] or UNSET if part.replicas is UNSET else part.replicas,
     )
 
 

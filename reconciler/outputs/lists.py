@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
-from .parts import ClusterName, Message, Reason, Rendered
+from .parts import ClusterName, Message, Reason, Rendered, StateWord
 from .status_parts import Hint
 from .survey_parts import (
     ClusterRoomPart,
@@ -16,7 +16,6 @@ from .survey_parts import (
     Since,
     SourceOfRendered,
     States,
-    StateWord,
     SurveyedObjectPart,
     Total,
     commit_fields,
@@ -104,8 +103,12 @@ class ClusterListDocument(OutputDocument, frozen=True, kw_only=True):
     total: Total
     offset: Offset
     states: States
-    regions: Annotated[Mapping[str, int], meaning_of_field("How many of them are in which region.")]
-    providers: Annotated[Mapping[str, int], meaning_of_field("How many of them are of which provider.")]
+    regions: Annotated[
+        Mapping[str, Mapping[str, int]], meaning_of_field("How many clusters of each region are in which state.")
+    ]
+    providers: Annotated[
+        Mapping[str, Mapping[str, int]], meaning_of_field("How many clusters of each provider are in which state.")
+    ]
     clusters: Annotated[tuple[SurveyedClusterPart, ...], meaning_of_field("The clusters of this page.")]
 
 
@@ -116,13 +119,14 @@ def cluster_list_document(found: "ClusterList") -> ClusterListDocument:
         total=found.page.total,
         offset=found.page.offset,
         states=words_of_states(found.counts),
-        regions=found.regions,
-        providers=found.providers,
-        clusters=tuple(map(_cluster_part, found.page.items)),
+        regions={name: words_of_states(counts) for name, counts in found.regions.items()},
+        providers={name: words_of_states(counts) for name, counts in found.providers.items()},
+        clusters=tuple(map(surveyed_cluster_part, found.page.items)),
     )
 
 
-def _cluster_part(each: "SurveyedCluster") -> SurveyedClusterPart:
+def surveyed_cluster_part(each: "SurveyedCluster") -> SurveyedClusterPart:
+    """Return a cluster as documents have it."""
     member = each.member
     return SurveyedClusterPart(
         name=each.name,

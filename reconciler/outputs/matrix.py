@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning_of_field
-from .parts import Rendered
-from .survey_parts import RecordedAt, SourceOfRendered, StateWord, commit_fields, words_of_states
+from .parts import Rendered, StateWord
+from .survey_parts import RecordedAt, SourceOfRendered, commit_fields, words_of_states
 
 if TYPE_CHECKING:
     from reconciler.survey.matrix import Matrix, MatrixGroup

@@ -28,6 +28,13 @@ Skipped = Annotated[int, meaning_of_field("How many files were skipped because t
 ClusterName = Annotated[str, meaning_of_field("The name of the cluster.")]
 Reason = Annotated[str, meaning_of_field("The reason, in one word.")]
 Message = Annotated[str, meaning_of_field("The reason, in a sentence.")]
+StateWord = Annotated[
+    str,
+    meaning_of_field(
+        "Its state: `Unwell`, `Unknown` (nobody knows how it is now), `Waiting` (for a person, a wave or the end of"
+        " a hold), `Progressing` or `Well`."
+    ),
+]
 IsOverridden = Annotated[
     bool, meaning_of_field("Present if the policy assigns others: an override sets these, or nothing writes a share.")
 ]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
-from .parts import Rendered
-from .survey_parts import RecordedAt, SourceOfRendered, StateWord, commit_fields
+from .parts import Rendered, StateWord
+from .survey_parts import RecordedAt, SourceOfRendered, commit_fields
 
 if TYPE_CHECKING:
     from reconciler.survey.searching import Searched, SearchResult

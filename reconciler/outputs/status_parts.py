@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning_of_field, value_unless_empty
-from .parts import ClusterName, IsOverridden, Message, ObjectName, Reason, hold_part
+from .parts import ClusterName, IsOverridden, Message, ObjectName, Reason, StateWord, hold_part
 
 if TYPE_CHECKING:
     from reconciler.ledger.cluster import Deviation
@@ -41,6 +41,9 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
 
     cluster: ClusterName | UnsetType = UNSET
     object: ObjectName | UnsetType = UNSET
+    state: StateWord | UnsetType = UNSET
+    policy: Annotated[str, meaning_of_field("The policy that claims it.")] | UnsetType = UNSET
+    app: Annotated[str, meaning_of_field("The app that it belongs to, by its labels.")] | UnsetType = UNSET
     replicas: Annotated[int, meaning_of_field("How many replicas it must have there.")] | UnsetType = UNSET
     overridden: IsOverridden | UnsetType = UNSET
     live: (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, meaning_of_field, value_unless_empty
-from .parts import Message, ObjectName, Reason
+from .parts import Message, ObjectName, Reason, StateWord
 
 if TYPE_CHECKING:
     from reconciler.status.branches import RecordedFleet
@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from reconciler.survey.objects import SurveyedObject
     from reconciler.survey.states import StateReason, SurveyedState
 
-StateWord = Annotated[
-    str,
-    meaning_of_field(
-        "Its state: `Unwell`, `Unknown` (nobody knows how it is now), `Waiting` (for a person, a wave or the end of"
-        " a hold), `Progressing` or `Well`."
-    ),
-]
 States = Annotated[Mapping[str, int], meaning_of_field("How many are in which state, the worst first.")]
 PolicyName = Annotated[str, meaning_of_field("The policy, such as `PropagationPolicy shop/web`.")]
 Since = Annotated[str, meaning_of_field("The time since when this is so.")]

@@ -22,6 +22,9 @@ class TimelineEntryPart(DocumentPart, frozen=True, kw_only=True):
     commit: Rendered
     time: StepTime
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
+    source_before: (
+        Annotated[str, meaning_of_field("The source commit before, if it is another one that is known.")] | UnsetType
+    ) = UNSET
     author: Annotated[str, meaning_of_field("The author of the source commit.")]
     subject: Annotated[str, meaning_of_field("The first line of the source commit's message.")]
     before: (
@@ -88,6 +91,7 @@ def _entry_part(entry: TimelineEntry) -> TimelineEntryPart:
         commit=step.id,
         time=time_of_step(step) or None,
         source=step.source,
+        source_before=value_unless_empty(step.source_before if step.is_of_new_source else ""),
         author=step.author,
         subject=step.subject,
         before=UNSET if step.before is None else step.before.id,

@@ -15,6 +15,7 @@ from reconciler.outputs.document import OutputDocument, plain_document
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.pinned import PinnedRepository
 from reconciler.status.branches import RecordedFleet, read_recorded_fleet, recorded_fleet_of_commits
+from reconciler.survey.surveying import Survey
 from render.errors import ReconcileError
 
 from .command_answers import CommandAnswer, CommandAnswers
@@ -52,6 +53,13 @@ class FleetReading(Struct, kw_only=True, dict=True):
         if not commits.now:
             return read_recorded_fleet(self.repository, self.log, lambda: now)
         return recorded_fleet_of_commits(self.repository, commits.rendered or "", commits.status or "", now)
+
+    def survey(self) -> Survey:
+        """Return the survey of the fleet; that of now is a minute old at most, and so are its ages."""
+        known: Survey | None = self.__dict__.get("_survey")
+        if known is None or (not self.commits.now and time.time() - known.branches.now > _SECONDS):
+            known = self.__dict__["_survey"] = Survey(self.recorded_fleet())
+        return known
 
 
 MakeDocument = Callable[[FleetReading], OutputDocument]

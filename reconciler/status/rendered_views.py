@@ -3,7 +3,7 @@
 A fleet that is only rendered - another tool applies its folders - has no status branch, and is not unwell for that.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from reconciler.console.cluster_lists import OVERRIDDEN, OVERRIDDEN_NOTE
@@ -67,11 +67,12 @@ def _reason_nothing_is_known(cluster: str, fleet: FleetStatus, *, has_status: bo
     return NOT_YET if has_status else NOT_RECORDED
 
 
-def rendered_objects(cluster: str, fleet: FleetStatus) -> Iterator[RenderedObject]:
-    """Yield the objects that a cluster must hold."""
-    for binding in _bindings_in_cluster(cluster, fleet):
-        replicas = binding.placed_replicas.get(cluster) or 0
-        yield RenderedObject(binding.ref, replicas, _reason_for_object_state(binding, cluster))
+def rendered_objects(cluster: str, bindings: Iterable[Binding]) -> Iterator[RenderedObject]:
+    """Yield the objects that a cluster must hold, of those that go to it."""
+    for binding in bindings:
+        if cluster not in binding.undispatched_clusters:
+            replicas = binding.placed_replicas.get(cluster) or 0
+            yield RenderedObject(binding.ref, replicas, _reason_for_object_state(binding, cluster))
 
 
 def is_everything_placed_and_built(cluster: str, fleet: FleetStatus) -> bool:

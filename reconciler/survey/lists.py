@@ -1,11 +1,13 @@
 """Lists of what a fleet has: objects, clusters, policies and namespaces, a page of those that are asked for."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec import Struct
+
+from render.cluster import Cluster
 
 from .choosing import Choice, ClusterChoice, ListPage, objects_in_order, page_of
 from .clusters import SurveyedCluster
@@ -33,8 +35,8 @@ class ClusterList(Struct, frozen=True, kw_only=True):
     survey: Survey
     page: ListPage[SurveyedCluster]
     counts: Mapping[SurveyedState, int]
-    regions: Mapping[str, int]
-    providers: Mapping[str, int]
+    regions: Mapping[str, Mapping[SurveyedState, int]]
+    providers: Mapping[str, Mapping[SurveyedState, int]]
 
 
 class PolicyList(Struct, frozen=True, kw_only=True):
@@ -87,13 +89,15 @@ class ListPart(Struct, frozen=True, kw_only=True):
     """The part of a list that is asked for: its order, how many to leave out, and how many to list (0: all)."""
 
     order: str = "name"
+    is_reversed: bool = False
     offset: int = 0
     limit: int = 0
 
 
 def list_objects(survey: Survey, choice: Choice, part: ListPart) -> ObjectList:
     """Return a page of the objects that are asked for."""
-    found = tuple(objects_in_order(filter(choice.has_object, survey.objects), part.order))
+    ordered = objects_in_order(filter(choice.has_object, survey.objects), part.order)
+    found = tuple(reversed(ordered) if part.is_reversed else ordered)
     return ObjectList(
         survey=survey,
         page=page_of(found, part.offset, part.limit),
@@ -106,8 +110,6 @@ def list_objects(survey: Survey, choice: Choice, part: ListPart) -> ObjectList:
 def list_clusters(survey: Survey, choice: ClusterChoice, part: ListPart) -> ClusterList:
     """Return a page of the clusters that are asked for."""
     found = [each for each in survey.clusters if choice.has_cluster(each)]
-    members = [each.member for each in found if each.member is not None]
-    counts = Counter(each.state.state for each in found)
     orders: dict[str, Callable[[SurveyedCluster], Any]] = {
         "state": lambda each: rank_of_state(each.state.state),
         "replicas": lambda each: -each.replicas,
@@ -116,12 +118,14 @@ def list_clusters(survey: Survey, choice: ClusterChoice, part: ListPart) -> Clus
     }
     if part.order in orders:
         found.sort(key=lambda each: (orders[part.order](each), each.name))
+    if part.is_reversed:
+        found.reverse()
     return ClusterList(
         survey=survey,
         page=page_of(found, part.offset, part.limit),
-        counts={state: counts[state] for state in sorted(counts, key=rank_of_state)},
-        regions=_counted(each.region for each in members if each.region),
-        providers=_counted(each.provider for each in members if each.provider),
+        counts=_states_of_clusters(found),
+        regions=_states_by_place(found, lambda member: member.region),
+        providers=_states_by_place(found, lambda member: member.provider),
     )
 
 
@@ -145,6 +149,23 @@ def list_namespaces(survey: Survey, choice: Choice, part: ListPart) -> Namespace
         if choice.text.lower() in name.lower() and (not choice.namespace or fnmatchcase(name, choice.namespace))
     ]
     return NamespaceList(survey=survey, page=page_of(found, part.offset, part.limit))
+
+
+def _states_by_place(
+    clusters: Iterable[SurveyedCluster], place_of: Callable[[Cluster], str]
+) -> Mapping[str, Mapping[SurveyedState, int]]:
+    """Return how many clusters of each place are in which state; those of none are left out."""
+    found: dict[str, list[SurveyedCluster]] = defaultdict(list)
+    for each in clusters:
+        place = place_of(each.member) if each.member is not None else ""
+        if place:
+            found[place].append(each)
+    return {place: _states_of_clusters(several) for place, several in sorted(found.items())}
+
+
+def _states_of_clusters(clusters: Iterable[SurveyedCluster]) -> Mapping[SurveyedState, int]:
+    counts = Counter(each.state.state for each in clusters)
+    return {state: counts[state] for state in sorted(counts, key=rank_of_state)}
 
 
 def _clusters_of_objects(objects: Iterable[SurveyedObject]) -> frozenset[str]:

@@ -122,6 +122,9 @@ _Key = tuple[str, int]
 """A column, and the rank of a state."""
 
 
+_EVERY_RANK = frozenset(map(rank_of_state, SurveyedState))
+
+
 class _Tally:
     """The counts of a cell."""
 
@@ -137,14 +140,11 @@ def _cells_of_row(
 ) -> Mapping[str, MatrixCell]:
     tallies: dict[str, _Tally] = defaultdict(_Tally)
     for each in objects:
-        placed = each.replicas
-        if state:
-            placed = {name: count for name, count in placed.items() if each.in_cluster(name).state == state}
         copies: Counter[str] = Counter()
-        for (column, rank), count in _counted_keys(each, placed, keys).items():
+        for (column, rank), count in _counted_keys(each, keys, state).items():
             copies[column] += count
             tallies[column].ranks[rank] += count
-        for column, replicas in _replicas_by_column(placed, column_by_cluster, copies).items():
+        for column, replicas in _replicas_by_column(each, column_by_cluster, copies, state).items():
             tally = tallies[column]
             tally.objects += 1
             tally.copies += copies[column]
@@ -157,26 +157,27 @@ def _cells_of_row(
     }
 
 
-def _counted_keys(each: SurveyedObject, placed: Mapping[str, int], keys: Mapping[str, _Key]) -> Mapping[_Key, int]:
-    """Return how many copies of an object are in each column and state there."""
-    found = Counter(map(keys.get, placed))
+def _counted_keys(each: SurveyedObject, keys: Mapping[str, _Key], state: str) -> Mapping[_Key, int]:
+    """Return how many copies of an object are in each column and state there; in one ``state`` alone, if given."""
+    found = Counter(map(keys.get, each.replicas))
     for name, cell in each.cells.items() if each.cells else ():
-        if name in placed and name in keys:
+        if name in each.replicas and name in keys:
             found[keys[name]] -= 1
             found[keys[name][0], rank_of_state(cell.state)] += 1
-    return {key: count for key, count in found.items() if key is not None and count}
+    wanted = {rank_of_state(SurveyedState(state))} if state else _EVERY_RANK
+    return {key: count for key, count in found.items() if key is not None and count and key[1] in wanted}
 
 
 def _replicas_by_column(
-    placed: Mapping[str, int], column_by_cluster: Mapping[str, str], copies: Mapping[str, int]
+    each: SurveyedObject, column_by_cluster: Mapping[str, str], copies: Mapping[str, int], state: str
 ) -> Mapping[str, int]:
     """Return the replicas of an object in each column; equal ones, as of what is duplicated, are multiplied."""
-    amounts = set(placed.values())
+    amounts = set(each.replicas.values())
     if len(amounts) == 1:
         (amount,) = amounts
         return {column: count * amount for column, count in copies.items()}
     replicas = dict.fromkeys(copies, 0)
-    for name, count in placed.items():
-        if name in column_by_cluster:
+    for name, count in each.replicas.items():
+        if name in column_by_cluster and (not state or each.in_cluster(name).state == state):
             replicas[column_by_cluster[name]] += count
     return replicas

@@ -22,7 +22,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *("kind", "claimant", "app", "state", "text"),
         *("object_selector", "field_selector", "ignore_not_found"),
     ),
-    "Which part": ("order", "offset", "limit", "row_offset", "column_offset"),
+    "Which part": ("order", "is_reversed", "offset", "limit", "row_offset", "column_offset"),
     "Time": (
         *(
             "at",

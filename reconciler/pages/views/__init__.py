@@ -4,7 +4,24 @@ from collections.abc import Mapping
 
 from reconciler.pages.view import PageView
 
-from . import commit, diff, overview, problems, rollouts, what_if
+from . import (
+    changes,
+    cluster,
+    clusters,
+    commit,
+    diff,
+    matrix,
+    namespace,
+    namespaces,
+    objects,
+    overview,
+    policies,
+    policy,
+    problems,
+    rollouts,
+    search,
+    what_if,
+)
 from .of_object import blame, history, now, why
 
 VIEWS: Mapping[str, PageView] = {
@@ -14,6 +31,15 @@ VIEWS: Mapping[str, PageView] = {
         problems.VIEW,
         overview.WAITING,
         rollouts.VIEW,
+        matrix.VIEW,
+        clusters.VIEW,
+        cluster.VIEW,
+        namespaces.VIEW,
+        namespace.VIEW,
+        objects.VIEW,
+        policies.VIEW,
+        policy.VIEW,
+        changes.VIEW,
         diff.VIEW,
         what_if.VIEW,
         commit.VIEW,
@@ -21,6 +47,7 @@ VIEWS: Mapping[str, PageView] = {
         why.VIEW,
         history.VIEW,
         blame.VIEW,
+        search.VIEW,
     )
 }
 """Every view by its name."""
