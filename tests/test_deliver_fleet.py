@@ -20,7 +20,7 @@ from render.errors import GitError
 from .applying import desired_objects
 from .build import a_config_map
 from .fakes import FakeCluster
-from .waiting import happened
+from .waiting import SECONDS, happened
 
 
 def jobs(*names: str, commit: str = "c0ffee") -> list[ClusterJob]:
@@ -197,6 +197,23 @@ class TestInParallel:
         assert results_in_parallel(lambda number: number * 2, range(50), limit=7) == [
             number * 2 for number in range(50)
         ]
+
+    def test_a_thread_is_there_for_several_items(self) -> None:
+        """A thread opens a connection of its own, which few small requests are not worth."""
+        counts = []
+        for items in (1, 4, 5, 100):
+            threads = set[int]()
+            barrier = threading.Barrier(min(3, -(-items // 4)))
+
+            def work(number: int, threads: set[int] = threads, barrier: threading.Barrier = barrier) -> int:
+                if threading.get_ident() not in threads:
+                    threads.add(threading.get_ident())
+                    barrier.wait(SECONDS)
+                return number
+
+            assert results_in_parallel(work, range(items), limit=3, each=4) == list(range(items))
+            counts.append(len(threads))
+        assert counts == [1, 1, 2, 3]
 
     def test_an_error_is_raised_where_it_was_asked_for(self) -> None:
         def failing(number: int) -> int:

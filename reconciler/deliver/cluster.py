@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reconciler.ledger.inventory import ApplyOutcome
 from reconciler.members.exchange import Client, Failure, FailureKind
-from reconciler.members.parallel import results_in_parallel
+from reconciler.members.parallel import WRITES_A_THREAD, results_in_parallel
 from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
@@ -185,7 +185,9 @@ def _results_of_stage(context: ApplyContext, planned: list[PlannedObject]) -> li
     """Apply what is to be written, several at once; the rest, which is mostly everything, needs no threads."""
     writes = [item for item in planned if item.action in WRITES]
     written = iter(
-        results_in_parallel(lambda item: apply_object(context, item), writes, limit=context.client.concurrency)
+        results_in_parallel(
+            lambda item: apply_object(context, item), writes, limit=context.client.concurrency, each=WRITES_A_THREAD
+        )
     )
     return [next(written) if item.action in WRITES else object_result(item) for item in planned]
 

@@ -76,6 +76,10 @@ class Connection:
         self._wires = _Wires(Sockets(self._endpoint, credential), self._connections)
         self._certificate = credential.certificate
 
+    def close_spare_wires(self) -> None:
+        """Close what is open and unused, but for one wire, by which the next client of the cluster goes on."""
+        self._wires.close_spare()
+
     def require_cluster_uid(self, uid: str) -> None:
         """Make every new connection find this cluster before it writes."""
         self._uid = uid
@@ -108,7 +112,7 @@ class Connection:
 
     def _answer_over_wire(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
         try:
-            if self._uid and sent.method not in _READING and not wire.is_checked:
+            if self._uid and sent.method not in _READING and wire.uid != self._uid:
                 wire = self._checked_connection(wires, wire, sent, until)
             answer = wire.ask(self._request_bytes(sent, wires), until, sent.most)
         except BaseException:
@@ -131,7 +135,7 @@ class Connection:
         if answer.is_last:
             wire.close()
             wire = wires.open(until)
-        wire.is_checked = True
+        wire.uid = self._uid
         return wire
 
     def _request_bytes(self, sent: Sent, wires: "_Wires") -> bytes:
@@ -169,6 +173,12 @@ class _Wires:
         if left <= 0:
             raise TimeoutError("there is no time left to connect")
         return Wire(self._sockets.open(left))
+
+    def close_spare(self) -> None:
+        """Close all but one of the connections that nobody uses."""
+        with suppress(IndexError):
+            while len(self._idle) > 1:
+                self._idle.popleft().close()
 
     def give_back(self, wire: Wire, answer: Received) -> None:
         """Keep a connection for the next request, unless it ended with this answer."""

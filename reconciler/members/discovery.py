@@ -4,7 +4,9 @@ Aggregated discovery answers in two requests; an older server is asked group by 
 *unavailable*: its kinds are unknown, which is never the same as gone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from operator import is_
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +18,7 @@ from .exchange import JSON, Answer, Client, Expected, Failure, FailureKind, Requ
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), JSON])
+_AGGREGATED_KIND = "APIGroupDiscoveryList"
 _SCALE = "scale"
 
 
@@ -79,16 +82,46 @@ class Discovery(Struct, frozen=True, kw_only=True):
 
 def discover_served_kinds(client: Client) -> Discovery | Failure:
     """Ask a cluster for the kinds it serves."""
-    resources: dict[tuple[str, str], Resource] = {}
-    unavailable: set[str] = set()
+    bodies = list[Mapping[str, Any]]()
     for path in ("/api", "/apis"):
         answer = client.send(Request(method="GET", path=path, expects=Expected.DISCOVERY, accept=_ACCEPT))
         if isinstance(answer, Failure):
             return answer
-        if answer.body.get("kind") == "APIGroupDiscoveryList":
-            _read_aggregated_discovery(answer.body, resources, unavailable)
-        elif failure := _read_legacy_discovery(client, answer.body, resources, unavailable):
+        bodies.append(answer.body)
+    if all(body.get("kind") == _AGGREGATED_KIND for body in bodies):
+        return _discovery_in_bodies(_SameBodies(bodies))
+    resources: dict[tuple[str, str], Resource] = {}
+    unavailable: set[str] = set()
+    for body in bodies:
+        if body.get("kind") == _AGGREGATED_KIND:
+            _read_aggregated_discovery(body, resources, unavailable)
+        elif failure := _read_legacy_discovery(client, body, resources, unavailable):
             return failure
+    return Discovery(resources=resources, unavailable=frozenset(unavailable))
+
+
+class _SameBodies:
+    """The bodies of answers; equal to others only where these are the very same objects.
+
+    What members answered equally is one object (``shapes``), so that it is read once for all of them.
+    """
+
+    def __init__(self, bodies: Sequence[Mapping[str, Any]]) -> None:
+        self.bodies = bodies
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.bodies)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameBodies) and all(map(is_, self.bodies, other.bodies))
+
+
+@lru_cache(maxsize=8)
+def _discovery_in_bodies(same: _SameBodies) -> Discovery:
+    resources: dict[tuple[str, str], Resource] = {}
+    unavailable: set[str] = set()
+    for body in same.bodies:
+        _read_aggregated_discovery(body, resources, unavailable)
     return Discovery(resources=resources, unavailable=frozenset(unavailable))
 
 

@@ -1,6 +1,7 @@
 """Clients for the members of a fleet: kubeconfigs are read once, plugins run once, and each cluster has one client."""
 
 import os
+import weakref
 from pathlib import Path
 
 from msgspec import Struct
@@ -8,13 +9,15 @@ from msgspec import Struct
 from render.settings.clusters import ClusterAccess
 
 from .client import DEFAULT_CONCURRENCY, KubeClient
-from .connection import open_connection
+from .connection import Connection, open_connection
 from .credentials import AuthPlugins
 from .exchange import Failure
 from .identity import Impersonation
 from .kubeconfig import Context, Contexts, default_kubeconfig_files, failure_of_unusable_context
 from .options import DeliveryOptions
 
+MOST_KEPT = 256
+"""The clusters whose connection is kept for their next client: a file descriptor each, of which some have 1,024."""
 _SENT_FILES = ("tokenFile", "client-certificate", "client-key")
 
 
@@ -49,15 +52,14 @@ class Members:
         folder = Path(access.folder) if access.folder else None
         self._contexts = Contexts(access=access.clusters, folder=folder, files=files)
         self._plugins = AuthPlugins(environment=os.environ, seconds=access.exec_seconds)
+        self._kept: dict[str, Connection] = {}
 
     def open(self, cluster: str, deadline: float) -> KubeClient | Failure:
-        """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock)."""
-        context = self.usable_context(cluster)
-        if isinstance(context, Failure):
-            return context
-        connection = open_connection(
-            context, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
-        )
+        """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock).
+
+        It goes on over the connection of the client before, which that leaves when nobody has it any more.
+        """
+        connection = self._kept.pop(cluster, None) or self._connection(cluster)
         if isinstance(connection, Failure):
             return connection
         client = KubeClient(
@@ -67,7 +69,22 @@ class Members:
             user_agent=self._access.user_agent,
         )
         client.granting = self._access.granting.replace("{cluster}", cluster)
+        weakref.finalize(client, self._keep, cluster, connection).atexit = False
         return client
+
+    def _keep(self, cluster: str, connection: Connection) -> None:
+        """Keep a connection that nobody uses any more, where there is room for it."""
+        if len(self._kept) < MOST_KEPT:
+            connection.close_spare_wires()
+            self._kept[cluster] = connection
+
+    def _connection(self, cluster: str) -> Connection | Failure:
+        context = self.usable_context(cluster)
+        if isinstance(context, Failure):
+            return context
+        return open_connection(
+            context, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
+        )
 
     def usable_context(self, cluster: str) -> Context | Failure:
         """Return the context by which a cluster is reached, or why there is none that may be used."""

@@ -17,14 +17,14 @@ _LINE_END = re.compile(r"[\r\n\0]")
 
 
 class Wire:
-    """An open connection; ``is_used`` once it gave an answer, ``is_checked`` once it is known where it leads."""
+    """An open connection; ``is_used`` once it gave an answer, ``uid`` once it is known to which cluster it leads."""
 
     def __init__(self, sock: socket) -> None:
         self._sock = sock
         self._news = poll()
         self._news.register(sock, POLLIN)
         self.is_used = False
-        self.is_checked = False
+        self.uid = ""
 
     @property
     def is_idle(self) -> bool:

@@ -13,7 +13,7 @@ from functools import partial
 from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Client, Failure
 from reconciler.members.listing import ListedMetadata, Listing, list_metadata, list_objects, read_object
-from reconciler.members.parallel import results_in_parallel
+from reconciler.members.parallel import reads_in_parallel
 from reconciler.plans.model import ObservedCluster
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
@@ -65,7 +65,7 @@ def idle_member(
     """
     if observed.listings is None or observed.unlisted_kinds or observed.unread or observed.parent is None:
         return None
-    listed = results_in_parallel(lambda each: list_metadata(client, each), observed.listings, limit=client.concurrency)
+    listed = reads_in_parallel(lambda each: list_metadata(client, each), observed.listings, limit=client.concurrency)
     digests = []
     for listing, metadata in zip(observed.listings, listed, strict=True):
         if not isinstance(metadata, ListedMetadata) or not _has_exactly_live_objects(
@@ -112,7 +112,7 @@ def is_still_idle(client: Client, known: IdleMember) -> bool:
         lambda: _finding_keys(observe_findings(client, discovery, dict(known.unwell))) == known.findings,
         lambda: not known.admission or observe_admission(client, discovery).digest == known.admission,
     ]
-    return all(results_in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
+    return all(reads_in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
 
 
 def apis_digest(discovery: Discovery) -> str:

@@ -14,7 +14,7 @@ from reconciler.ledger.inventory import Inventory
 from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects_by_namespace_if_needed, read_object, refs_that_exist
-from reconciler.members.parallel import results_in_parallel
+from reconciler.members.parallel import reads_in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster
 from reconciler.plans.retention import SCALED, SCALERS, scaled_objects
@@ -198,7 +198,7 @@ def _observed_with_listed_kinds(
     scaled, is_complete = frozenset[ObjectRef](), "autoscaling" not in observed.discovery.unavailable
     for listing, listed in zip(
         work,
-        results_in_parallel(
+        reads_in_parallel(
             lambda item: list_objects_by_namespace_if_needed(client, item), work, limit=client.concurrency
         ),
         strict=True,
@@ -252,7 +252,7 @@ def _observed_with_objects_read_by_name(
 ) -> ObservedCluster:
     possible = _objects_that_may_exist(client, missing)
     live, unread = dict(observed.live), dict(observed.unread)
-    outcomes: list[Any] = results_in_parallel(
+    outcomes: list[Any] = reads_in_parallel(
         lambda pair: read_object(client, pair[1], pair[0]), possible.items(), limit=client.concurrency
     )
     for ref, outcome in zip(possible, outcomes, strict=True):
@@ -267,7 +267,7 @@ def _objects_that_may_exist(client: Client, missing: dict[ObjectRef, Resource]) 
     """Return the objects that can exist: not those whose namespace is absent, nor names that no list of names has."""
     namespaces = sorted({ref.namespace for ref in missing} - {""})
     spaces = {name: ObjectRef("", "Namespace", "", name) for name in namespaces}
-    read = results_in_parallel(
+    read = reads_in_parallel(
         lambda name: read_object(client, NAMESPACES, spaces[name]), namespaces, limit=client.concurrency
     )
     absent = {name for name, space in zip(namespaces, read, strict=True) if space is None}
@@ -275,7 +275,7 @@ def _objects_that_may_exist(client: Client, missing: dict[ObjectRef, Resource]) 
     for ref, resource in missing.items():
         if ref.namespace not in absent:
             groups[ref.namespace, resource].append(ref)
-    narrowed = results_in_parallel(
+    narrowed = reads_in_parallel(
         lambda group: _refs_that_exist(client, group[0], group[1]), list(groups.items()), limit=client.concurrency
     )
     return {ref: missing[ref] for refs in narrowed for ref in sorted(refs)}
