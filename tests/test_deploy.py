@@ -217,7 +217,8 @@ def labels_of_metrics() -> dict[str, set[str]]:
     """The labels of every series that is served, by its name."""
     metrics = RunMetrics()
     found = {}
-    for collector in metrics.registry._names_to_collectors.values():
+    collectors: list[Any] = [*metrics.registry._names_to_collectors.values()]
+    for collector in collectors:
         labels = {*collector._labelnames}
         for family_of_metric in collector.describe():
             for ending in ("", "_total", "_count", "_sum", "_bucket"):

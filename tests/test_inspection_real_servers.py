@@ -3,8 +3,13 @@
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +19,8 @@ from reconciler.cli import run
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
+from .kubectl import kubectl_path
+from .waiting import SECONDS, eventually, running
 
 pytestmark = pytest.mark.cluster
 
@@ -220,3 +227,110 @@ def rows_of(text: str) -> list[list[str]]:
 def without_ages(text: str) -> str:
     """Leave out how long ago something was, which goes on from one command to the next."""
     return re.sub(r"\b\d+[smh](\d+s)?\b( *\(x\d+ over [^)]*\))?", "AGE", text)
+
+
+class Watcher(NamedTuple):
+    """A command that goes on until it is interrupted, and the file that it prints to."""
+
+    process: "subprocess.Popen[str]"
+    output: Path
+    errors: Path
+
+    def lines(self) -> list[str]:
+        return self.output.read_text().splitlines()
+
+    def has_last_change(self) -> bool:
+        """Say whether the last of the changes is printed."""
+        return re.search(r"other +3 ", self.output.read_text()) is not None
+
+    def ended(self) -> int:
+        """Interrupt it as ^C does, and return how it ends."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=SECONDS)
+
+
+@contextmanager
+def watching(folder: Path, name: str, command: Sequence[str]) -> Iterator[Watcher]:
+    output, errors = folder / f"{name}.out", folder / f"{name}.err"
+    with (
+        output.open("w") as out,
+        errors.open("w") as err,
+        running([*command], stdout=out, stderr=err, stdin=subprocess.DEVNULL) as process,
+    ):
+        yield Watcher(process, output, errors)
+
+
+AGES = re.compile(r"\b\d+[smh](\d+s)?( +|$)", re.MULTILINE)
+WATCHED = [
+    ("configmaps", "-n", "watched"),
+    ("cm", "-n", "watched", "-o", "wide", "--show-labels"),
+    ("cm", "-A", "-l", "app=seen"),
+    ("cm/other", "-n", "watched", "-L", "app"),
+    ("cm", "-n", "watched", "--no-headers"),
+]
+
+
+def change_objects(member: Member) -> None:
+    """Change objects, make one of a longer name, remove it, and end with three entries in the other one."""
+    for words in (
+        ("patch", "cm", "other", "-p", '{"data":{"a":"1"}}'),
+        ("create", "cm", "one-of-a-much-longer-name"),
+        ("label", "cm", "one-of-a-much-longer-name", "app=seen"),
+        ("patch", "cm", "one", "-p", '{"data":{"a":"1","b":"2"}}'),
+        ("delete", "cm", "one-of-a-much-longer-name"),
+        ("patch", "cm", "other", "-p", '{"data":{"a":"1","b":"2","c":"3"}}'),
+    ):
+        member.kubectl("-n", "watched", *words)
+
+
+@pytest.mark.parametrize("words", WATCHED, ids=" ".join)
+def test_a_watch_of_one_cluster_prints_the_rows_of_kubectl(
+    applied: Applied, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Byte for byte, columns that become wider included, whatever happens to the objects meanwhile."""
+    member = applied.members[0]
+    member.kubectl("create", "namespace", "watched")
+    try:
+        for name in ("one", "other"):
+            member.kubectl("-n", "watched", "create", "cm", name)
+            member.kubectl("-n", "watched", "label", "cm", name, "app=seen")
+        ours = [sys.executable, "-m", "reconciler", "-C", str(applied.repository.path), "get", *words, "-w"]
+        ours += ["--kubeconfigs", str(applied.kubeconfigs), "--cluster", "member1"]
+        theirs = [str(kubectl_path()), "--kubeconfig", str(member.kubeconfig), "get", *words, "-w"]
+        with watching(tmp_path, "ours", ours) as own, watching(tmp_path, "theirs", theirs) as other:
+            for watcher in (own, other):
+                eventually(watcher.lines, "what is there")
+            change_objects(member)
+            for watcher in (own, other):
+                eventually(watcher.has_last_change, "the last change")
+            code, _ = own.ended(), other.ended()
+        printed = without_clusters(own.output.read_text())
+        assert AGES.sub("AGE ", printed) == AGES.sub("AGE ", other.output.read_text())
+        assert (code, own.errors.read_text().strip()) == (130, "argosy: interrupted")
+    finally:
+        remove_namespaces(applied.members[:1], "watched")
+
+
+def is_next_change_told(member: Member, numbers: Iterator[int], watcher: Watcher) -> bool:
+    """Make an object, and say whether anything of that member has been told of; it may not be watched yet."""
+    member.kubectl("-n", "watched", "create", "cm", f"made-in-{member.name}-{next(numbers)}")
+    return f"\n{member.name} " in watcher.output.read_text()
+
+
+def test_two_clusters_are_watched_in_one_table(applied: Applied, tmp_path: Path) -> None:
+    ours = [sys.executable, "-m", "reconciler", "-C", str(applied.repository.path), "get", "cm", "-n", "watched"]
+    ours += ["--kubeconfigs", str(applied.kubeconfigs), "-w", "--output-watch-events", "--watch-only"]
+    try:
+        for member in applied.members[:2]:
+            member.kubectl("create", "namespace", "watched")
+        with watching(tmp_path, "ours", ours) as own:
+            numbers = count()
+            for member in applied.members[:2]:
+                eventually(partial(is_next_change_told, member, numbers, own), "a change", pause=0.3)
+            assert own.ended() == 130
+        lines = [line.split() for line in own.lines()]
+        assert lines[0] == ["CLUSTER", "EVENT", "NAME", "DATA", "AGE"]
+        told = [(cluster, event) for cluster, event, name, *_ in lines[1:] if name.startswith("made-in")]
+        assert {*told} == {("member1", "ADDED"), ("member2", "ADDED")}
+    finally:
+        remove_namespaces(applied.members[:2], "watched")

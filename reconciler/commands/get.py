@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reconciler.inspection.choosing import Chosen
     from reconciler.inspection.found import FoundInMembers
     from reconciler.inspection.objects import ObjectOutput
+    from reconciler.inspection.tables import Shown
     from reconciler.inspection.wanted import ObjectsWanted
 
 
@@ -39,6 +40,9 @@ class GetOptions(Struct, frozen=True, kw_only=True):
     no_headers: bool = False
     show_managed_fields: bool = False
     ignore_not_found: bool = False
+    watch: bool = False
+    watch_only: bool = False
+    output_watch_events: bool = False
     access: AccessOptions = field(default_factory=AccessOptions)
 
 
@@ -93,6 +97,9 @@ class GetOptions(Struct, frozen=True, kw_only=True):
 @click.option("--no-headers", is_flag=True, help="Leave out the titles of columns.")
 @click.option("--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in json and yaml.")
 @click.option("--ignore-not-found", is_flag=True, help="Say nothing of names that no cluster has.")
+@click.option("-w", "--watch", is_flag=True, help="After what is there, show every change as it comes, until ^C.")
+@click.option("--watch-only", is_flag=True, help="Show the changes alone.")
+@click.option("--output-watch-events", is_flag=True, help="Show in a column what happened: ADDED, MODIFIED, DELETED.")
 @with_asking_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -102,6 +109,10 @@ def command(log: Log, /, **options: Any) -> int:
     columns of custom resources included. A member that does not answer costs its own time and is named; one that is
     applied to by its own agent is not asked. Kinds are named as for kubectl (deploy, deployments.apps, all). As JSON or
     YAML each object has its cluster in the field "cluster"; the contents of Secrets are hidden.
+
+    With -w all members are watched at once, and each change is a row, as with kubectl. A member that does not answer is
+    named and asked again; nothing that happens meanwhile is left out, but what several changes made of an object may be
+    one row.
     """
     chosen = GetOptions(**options)
     _refuse_options_without_effect(chosen)
@@ -113,6 +124,10 @@ def _refuse_options_without_effect(options: GetOptions) -> None:
     if options.all_namespaces and is_option_given("namespace"):
         raise click.UsageError("-A means every namespace and -n one: choose one")
     form = options.output.partition("=")[0]
+    if form not in {"", "wide"}:
+        refuse_given_options(["watch", "watch_only", "output_watch_events"], "goes with tables")
+    if not (options.watch or options.watch_only):
+        refuse_given_options(["output_watch_events"], "goes with -w")
     if form not in {"", "wide"}:
         refuse_given_options(["show_labels", "label_columns"], "goes with tables")
     if form not in {"", "wide", "custom-columns"}:
@@ -132,12 +147,40 @@ def get_and_show(log: Log, options: GetOptions) -> int:
 
     output = parse_object_output(options.output, has_header=not options.no_headers)
     wanted = _wanted_objects(options)
+    if options.watch or options.watch_only:
+        return _watch_and_show(log, wanted, options)
     question = ObjectQuestion(wanted=wanted, now=datetime.now(UTC), is_whole=output is not None)
     with chosen_members(log, options.access) as chosen:
         answers = answers_of_members(chosen.names, question, chosen.reach)
     found = FoundInMembers(answers=answers, wanted=wanted)
     _print_found(found, options, output)
     return _exit_code_with_words(found, wanted, chosen, options, log)
+
+
+def _watch_and_show(log: Log, wanted: "ObjectsWanted", options: GetOptions) -> int:
+    from reconciler.commands.watched_objects import WatchTerms, check_watched_kinds, watch_and_show
+
+    check_watched_kinds(wanted)
+    terms = WatchTerms(
+        wanted=wanted,
+        shown=_shown_of_options(options),
+        only_changes=options.watch_only,
+        has_events=options.output_watch_events,
+        ignores_absence=options.ignore_not_found,
+    )
+    return watch_and_show(log, options.access, terms)
+
+
+def _shown_of_options(options: GetOptions) -> "Shown":
+    from reconciler.inspection.tables import Shown
+
+    return Shown(
+        is_wide=options.output == "wide",
+        has_namespaces=options.all_namespaces,
+        has_header=not options.no_headers,
+        has_labels=options.show_labels,
+        labels=options.label_columns,
+    )
 
 
 def _wanted_objects(options: GetOptions) -> "ObjectsWanted":
@@ -158,17 +201,10 @@ def _wanted_objects(options: GetOptions) -> "ObjectsWanted":
 
 def _print_found(found: "FoundInMembers", options: GetOptions, output: "ObjectOutput | None") -> None:
     from reconciler.inspection.objects import shown_object, text_of_objects
-    from reconciler.inspection.tables import Shown, kind_rows_of_tables, text_of_kind_rows
+    from reconciler.inspection.tables import kind_rows_of_tables, text_of_kind_rows
 
     if output is None:
-        shown = Shown(
-            is_wide=options.output == "wide",
-            has_namespaces=options.all_namespaces,
-            has_header=not options.no_headers,
-            has_labels=options.show_labels,
-            labels=options.label_columns,
-        )
-        print_text(text_of_kind_rows(kind_rows_of_tables(found.tables), shown), end="")
+        print_text(text_of_kind_rows(kind_rows_of_tables(found.tables), _shown_of_options(options)), end="")
         return
     objects = [
         (kind, shown_object(cluster, item, has_managers=options.show_managed_fields))

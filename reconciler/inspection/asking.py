@@ -137,7 +137,7 @@ def _rows_of_collection(client: Client, resource: Resource, namespace: str, ques
     failure: Failure | None = None
     for _ in range(_TRIES):
         table = Table()
-        for page in _table_pages(client, resource.collection(namespace), question.wanted):
+        for page in table_pages(client, resource.collection(namespace), question.wanted):
             if isinstance(page, Failure):
                 failure = page
                 break
@@ -149,13 +149,17 @@ def _rows_of_collection(client: Client, resource: Resource, namespace: str, ques
     return FoundKind(resource=resource, failure=failure)
 
 
-def _table_pages(client: Client, path: str, wanted: ObjectsWanted) -> Iterator[Answer | Failure]:
+def query_of_selectors(wanted: ObjectsWanted) -> dict[str, str]:
+    """Return the part of a query that says which objects of a kind are wanted."""
+    labels = {"labelSelector": wanted.labels} if wanted.labels else {}
+    return {**labels, **({"fieldSelector": wanted.fields} if wanted.fields else {})}
+
+
+def table_pages(client: Client, path: str, wanted: ObjectsWanted) -> Iterator[Answer | Failure]:
     """Yield the pages of a list as tables; a failure is the last."""
     token = ""
     while True:
-        query = {"limit": str(_PAGE)}
-        query |= {"labelSelector": wanted.labels} if wanted.labels else {}
-        query |= {"fieldSelector": wanted.fields} if wanted.fields else {}
+        query = {"limit": str(_PAGE), **query_of_selectors(wanted)}
         query |= {"continue": token} if token else {}
         answer = client.send(Request(method="GET", path=path, expects=Expected.TABLE, accept=TABLE, query=query))
         yield answer

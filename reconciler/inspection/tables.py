@@ -40,7 +40,7 @@ class Column(Struct, frozen=True, kw_only=True):
 
 
 class Row(DiscreetStruct, frozen=True, kw_only=True):
-    """A row of a server's table, and of its object the name, the namespace and the labels."""
+    """A row of a server's table, and of its object the name, the namespace, the labels and the version it has."""
 
     UNSHOWN = ("cells",)
 
@@ -48,6 +48,7 @@ class Row(DiscreetStruct, frozen=True, kw_only=True):
     name: str = ""
     namespace: str = ""
     labels: Mapping[str, str] = {}
+    version: str = ""
 
 
 class Table(Struct, frozen=True, kw_only=True):
@@ -106,6 +107,7 @@ def _row_with_cells(cells: tuple[Any, ...], metadata: Mapping[str, Any]) -> Row:
         name=metadata.get("name") or "",
         namespace=metadata.get("namespace") or "",
         labels=metadata.get("labels") or {},
+        version=metadata.get("resourceVersion") or "",
     )
 
 
@@ -154,10 +156,11 @@ def kind_rows_of_tables(tables: Iterable[tuple[str, str, Table]]) -> tuple[KindR
 def text_of_kind_rows(several: Sequence[KindRows], shown: Shown) -> str:
     """Return tables as kubectl prints them, an empty line between those of two kinds."""
     is_prefixed = len({each.kind for each in several}) > 1
-    return "\n".join(text_of_columns(_lines_of_kind(each, shown, is_prefixed=is_prefixed)) for each in several)
+    return "\n".join(text_of_columns(lines_of_kind(each, shown, is_prefixed=is_prefixed)) for each in several)
 
 
-def _lines_of_kind(rows: KindRows, shown: Shown, *, is_prefixed: bool) -> list[tuple[str, ...]]:
+def lines_of_kind(rows: KindRows, shown: Shown, *, is_prefixed: bool) -> list[tuple[str, ...]]:
+    """Return the cells of the lines of a table, with its header where that is wanted."""
     numbers = [number for number, each in enumerate(rows.columns) if shown.is_wide or each.priority == 0]
     before = ("CLUSTER", *(["NAMESPACE"] if shown.has_namespaces else []))
     after = (*(key.rpartition("/")[2].upper() for key in shown.labels), *(["LABELS"] if shown.has_labels else []))
@@ -191,9 +194,16 @@ def _cell_text(cell: Any) -> str:
     return cell if at < 0 else f"{cell[:at]}..."
 
 
-def text_of_columns(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines in columns, three blanks between them and each six wide at least, but for the last one."""
+def text_of_columns(lines: Sequence[Sequence[str]], *, remembered: list[int] | None = None) -> str:
+    """Return lines in columns, three blanks between them and each six wide at least, but for the last one.
+
+    ``remembered`` are the widths of columns that were printed before, which these are at least, and become.
+    """
     widths = [max(_LEAST_WIDTH, _GAP + max(map(len, column))) for column in zip(*lines, strict=True)]
+    if remembered is not None:
+        before = [*remembered, *[0] * len(widths)]
+        widths = [max(width, before[number]) for number, width in enumerate(widths)]
+        remembered[: len(widths) - 1] = widths[:-1]
     widths[-1] = 0
     return "".join(
         "".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + "\n" for line in lines

@@ -52,6 +52,26 @@ class Received(DiscreetStruct, frozen=True, kw_only=True):
         return next(iter(self.header_values(name)), "")
 
 
+class ResponseParser:
+    """The parser of an answer that is read elsewhere, which calls the methods of a reader that begin with ``on``."""
+
+    def __init__(self, reader: object) -> None:
+        self._parser = HttpResponseParser(reader)
+
+    @property
+    def status(self) -> int:
+        """The status of the answer whose headers are complete."""
+        return self._parser.get_status_code()
+
+    def took_all(self, content: bytes) -> bool:
+        """Take in the next bytes, and say whether they are an answer in HTTP."""
+        try:
+            self._parser.feed_data(content)
+        except HttpParserError:
+            return False
+        return True
+
+
 def read_answer(sock: socket, until: float, most: int) -> Received:
     """Read one answer until a time of the monotonic clock, with at most so many bytes of content.
 

@@ -31,6 +31,7 @@ from .refusals import LACKING_HINT, failure_of_refusal
 from .request_limits import Hangs, RequestLimit
 from .shapes import MOST_BYTES, NoJson, UnusableAnswer, parse_expected_content
 from .sockets import network_failure
+from .streaming import AnswerStream
 
 DEFAULT_CONCURRENCY = 8
 _LONGEST_PAUSE = 20.0
@@ -209,8 +210,26 @@ class KubeClient:
         except (NoJson, UnknownEncoding):
             return self._failure_of_no_api_server()
 
-    def _with_headers(self, request: Request, identity: list[tuple[str, str]]) -> Sent:
-        is_packed = request.method == "GET" and not self._is_local
+    def stream(self, request: Request, *, renew: bool = False) -> AnswerStream | Failure:
+        """Begin to read an answer that has no end; what is refused, or does not begin within its time, is a failure."""
+        identity = self._connection.headers(renew=renew)
+        if isinstance(identity, Failure):
+            return identity
+        until = self._clock() + request.timeout
+        try:
+            stream = self._connection.stream(self._with_headers(request, identity, is_packed=False), until)
+            if stream.status < 300:
+                return stream
+            failure = self._parse_answer(request, stream.whole(until), identity)
+            stream.close()
+        except OSError as error:
+            return network_failure(error, self._connection.host)
+        assert isinstance(failure, Failure)
+        is_renewed = failure.kind is FailureKind.UNAUTHORIZED and not renew
+        return self.stream(request, renew=True) if is_renewed else failure
+
+    def _with_headers(self, request: Request, identity: list[tuple[str, str]], *, is_packed: bool = True) -> Sent:
+        is_packed = is_packed and request.method == "GET" and not self._is_local
         return Sent(
             method=request.method,
             path=f"{request.path}?{_query_string(tuple(request.query.items()))}" if request.query else request.path,

@@ -26,6 +26,7 @@ from .exchange import Failure
 from .identity import Credential, Impersonation
 from .kubeconfig import Context, failure_of_faulty_context
 from .sockets import Sockets
+from .streaming import AnswerStream
 from .wire import Wire, http_request_bytes
 
 IDENTITY_PATH = "/api/v1/namespaces/kube-system"
@@ -109,6 +110,16 @@ class Connection:
             if not (was_used and sent.method in _READING):
                 raise
             return self._answer_over_wire(wires, wires.open(until), sent, until)
+
+    def stream(self, sent: Sent, until: float) -> AnswerStream:
+        """Send a request that only reads over a connection of its own, and return its answer as it comes."""
+        wires = self._wires
+        wire = wires.open(until)
+        try:
+            return wire.stream(self._request_bytes(sent, wires), until)
+        except BaseException:
+            wire.close()
+            raise
 
     def _answer_over_wire(self, wires: "_Wires", wire: Wire, sent: Sent, until: float) -> Received:
         try:

@@ -77,6 +77,13 @@ def _parsed_json(expected: Expected, content: bytes) -> Any:
     return body
 
 
+def check_expected_part(expects: Expected, value: object) -> None:
+    """Raise UnusableAnswer for a part of an answer that is not what such a request expects, as in an event."""
+    fault = _CHECKS[expects](value)
+    if fault:
+        raise UnusableAnswer(fault if fault.startswith(".") else f"the whole of it {fault}")
+
+
 def parse_status_of_refusal(content: bytes) -> dict[str, Any]:
     """Return a Status with every field that is read of one, bounded; ``isStatus`` is False for anything else.
 

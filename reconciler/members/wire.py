@@ -9,6 +9,7 @@ from socket import socket
 from urllib.parse import quote
 
 from .bounded_reading import Received, read_answer
+from .streaming import AnswerStream
 
 _BODILY = frozenset({"PATCH", "POST", "PUT"})
 _PLAIN = re.compile(r"[!-~]+")
@@ -41,6 +42,12 @@ class Wire:
         answer = read_answer(self._sock, until, most)
         self.is_used = True
         return answer
+
+    def stream(self, message: bytes, until: float) -> AnswerStream:
+        """Send a request, and return its answer from its beginning on; the connection is for nothing else then."""
+        with suppress(BrokenPipeError):
+            self._send(message, until)
+        return AnswerStream(self._sock, until)
 
     def _send(self, message: bytes, until: float) -> None:
         rest = memoryview(message)

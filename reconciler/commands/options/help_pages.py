@@ -27,6 +27,8 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *(
             "at",
             "watch",
+            "watch_only",
+            "output_watch_events",
             "once",
             "now",
             "poll",
