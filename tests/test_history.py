@@ -22,7 +22,7 @@ from reconciler.repository import open_repository
 from render.documents import parse_documents
 from render.model import ObjectRef
 
-from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, as_bytes, on_clusters, weighted
 
 WEB = ObjectRef("apps", "Deployment", "default", "web")
 SELECTOR = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -58,7 +58,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def rendered(repository: Repository, files: dict[str, Any], message: str) -> str:
     """Commit files and render them; return the newest rendered commit."""
-    allowed = "".join(f"\nArgosy-Allow-Removal: {name} 9" for name in ("oslo", "paris", "rome"))
+    allowed = "".join(f"\nArgosy-Allow-Removal: {name} 9" for name in ("oslo", "bergen", "paris", "rome"))
     repository.commit(files, f"{message}\n{allowed}")
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as errors:
         code = run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap", "--accept-rewind"])
@@ -187,20 +187,26 @@ class Happening(NamedTuple):
     """An edit of the source and what becomes of it.
 
     It is rendered at once, or together with the next one (``is_squashed``); the source is rewound before it by so many
-    commits; and an earlier version of the engine made the commit before it.
+    commits; and an earlier version of the engine made the commit before it. ``is_renaming``: oslo is called bergen from
+    then on, in every file.
     """
 
     files: dict[str, Any]
     is_squashed: bool = False
     rewound: int = 0
     is_upgraded: bool = False
+    is_renaming: bool = False
+
+
+OLD, NEW = "oslo", "bergen"
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Happening]:
     """Edits one after the other, each of which is a whole fleet's files that change."""
     edits: list[Happening] = []
-    for _ in range(draw(st.integers(2, 6))):
+    renaming = draw(st.sampled_from([None, None, 1, 2, 3]))
+    for number in range(draw(st.integers(2, 6))):
         edit: dict[str, Any] = {}
         if draw(st.booleans()):
             image, replicas = f"web:{draw(st.integers(1, 3))}", draw(st.integers(1, 5))
@@ -217,7 +223,10 @@ def histories(draw: st.DrawFn) -> list[Happening]:
         if draw(st.integers(0, 3)) == 0:
             edit["clusters/rome.yaml"] = draw(st.sampled_from([a_cluster("rome"), "# left\n"]))
         squashed, upgraded = draw(st.integers(0, 3)) == 0, draw(st.integers(0, 5)) == 0
-        edits.append(Happening(edit, squashed, draw(st.sampled_from([0, 0, 0, 1, 2])), upgraded))
+        # What was rewound behind a new name would join as another cluster, which is a history of its own.
+        is_renamed = renaming is not None and number >= renaming
+        rewound = 0 if is_renamed else draw(st.sampled_from([0, 0, 0, 1, 2]))
+        edits.append(Happening(edit, squashed, rewound, upgraded, number == renaming))
     return edits
 
 
@@ -233,10 +242,34 @@ def carry_out(repository: Repository, happening: Happening, number: int) -> None
         earlier = re.sub("Argosy-Version: .*", "Argosy-Version: 0.0.1", words)
         made = repository.git("commit-tree", f"{tip}^{{tree}}", *parent, "-m", earlier)
         repository.git("update-ref", "refs/heads/argosy/rendered", made)
+    files = {**happening.files, "note.txt": f"{number}\n"}
+    if happening.is_renaming:
+        files |= {f"clusters/{OLD}.yaml": None, f"clusters/{NEW}.yaml": a_renamed_cluster()}
+    if happening.is_renaming or repository.path.joinpath(f"clusters/{NEW}.yaml").exists():
+        files = {name: with_new_names(repository, name, files.get(name)) for name in {*files, *NAMING}}
     if happening.is_squashed:
-        repository.commit({**happening.files, "note.txt": f"{number}\n"}, f"Edit {number}")
+        repository.commit(files, f"Edit {number}")
     else:
-        rendered(repository, {**happening.files, "note.txt": f"{number}\n"}, f"Edit {number}")
+        rendered(repository, files, f"Edit {number}")
+
+
+NAMING = ("policy.yaml", "override.yaml")
+"""The files that name clusters."""
+
+
+def a_renamed_cluster() -> dict[str, Any]:
+    cluster = a_cluster(NEW)
+    cluster["metadata"]["annotations"] = {"argosy.dev/renamed-from": OLD}
+    return cluster
+
+
+def with_new_names(repository: Repository, name: str, content: Any) -> Any:
+    """Return a file that is to be written, or that stands there, by the new name of the cluster."""
+    if name not in NAMING:
+        return content
+    present = repository.path / name
+    text = as_bytes(content) if content is not None else present.read_bytes() if present.exists() else b"# nothing\n"
+    return text.replace(OLD.encode(), NEW.encode())
 
 
 class Shown(NamedTuple):
@@ -265,6 +298,19 @@ def _values(text: str) -> Iterator[Any]:
     return (document.value for document in parse_documents(text.encode()))
 
 
+def by_new_name(shown: Shown) -> Shown:
+    names = {OLD: NEW}
+    return Shown(
+        {names.get(name, name): count for name, count in shown.replicas.items()},
+        shown.policy,
+        {names.get(name, name): each for name, each in shown.manifests.items()},
+    )
+
+
+def message_of(repository: Repository, commit: str) -> str:
+    return repository.git("log", "-1", "--format=%B", commit)
+
+
 def _is_changed(old: Shown, new: Shown) -> bool:
     both = old.manifests.keys() & new.manifests.keys()
     others = any(old.manifests[name] != new.manifests[name] for name in both)
@@ -282,7 +328,13 @@ def test_history_and_blame_agree_with_a_walk_over_every_commit(
         carry_out(repository, happening, number)
     commits = repository.git("rev-list", "--first-parent", "argosy/rendered").split()
     shown = [*(shown_at(repository, commit) for commit in commits), Shown({}, "", {})]
-    pairs = list(zip(commits, shown, shown[1:], strict=False))
+    renaming = next((n for n, commit in enumerate(commits) if " is called " in message_of(repository, commit)), -1)
+    # Up to the commit that gives the new name, what was before it is told by that.
+    by_new_names = [by_new_name(each) if 0 <= renaming < n else each for n, each in enumerate(shown)]
+    pairs = list(zip(commits, by_new_names, by_new_names[1:], strict=False))
+    at_the_time = [
+        (commit, shown[n], by_new_names[n + 1] if n == renaming else shown[n + 1]) for n, commit in enumerate(commits)
+    ]
 
     with open_repository(str(repository.path)) as opened:
         history = history_of_subject(opened, commits[0], Subject(ref=WEB), 0)
@@ -292,11 +344,14 @@ def test_history_and_blame_agree_with_a_walk_over_every_commit(
             else None
         )
 
+    is_there = renaming >= 0 and (NEW in shown[renaming].replicas or NEW in shown[renaming].manifests)
     assert [event.step.id for event in history.events] == [
-        commit for commit, new, old in pairs if _is_changed(old, new)
+        commit
+        for n, (commit, new, old) in enumerate(at_the_time)
+        if _is_changed(old, new) or (n == renaming and is_there)
     ]
     told = {event.step.id: event for event in history.events}
-    for commit, new, old in pairs:
+    for commit, new, old in at_the_time:
         if commit in told:
             event = told[commit]
             assert set(event.gained) == new.replicas.keys() - old.replicas.keys()

@@ -23,6 +23,7 @@ from render.placement import SpreadField
 from render.prices.cluster_prices import prices_of_clusters
 from render.prices.costs import costs_of_bindings
 from render.resilience.losses import Loss, clusters_lost_together, losses_of_fleet
+from render.scheduling.losses import SchedulerAfterPass
 
 from .random_fleets import random_files
 from .supposed_fleets import NINE, inputs_after_first_pass, inputs_of_files
@@ -66,6 +67,32 @@ def test_each_loss_is_what_an_ideal_pass_over_everything_says(seed: int) -> None
         found = {**placed, **losses.placed_after(loss.clusters).bindings}
         assert decided(found.values()) == decided(ideal.bindings.values()), str(loss)
         assert counted(LossJudge(losses=losses).outcome_of(loss)) == expected(placed, ideal, loss), str(loss)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_policies_of_resilience_go_by_the_same_places_as_every_loss(seed: int) -> None:
+    """Two ways lead to them: one decides all that a loss concerns, the other only what it is asked about.
+
+    Asked about all that a loss takes, the second one says what the first one does.
+    """
+    rng = random.Random(seed)
+    inputs, _ = inputs_after_first_pass(inputs_of_files(random_files(rng), facts={} if seed % 3 else None))
+    base = render_pass(inputs)
+    losses, schedule = Losses.of(inputs_of_next_pass(inputs, base, PassMemory(), NINE), NINE), base.built.schedule
+    after = SchedulerAfterPass(schedule.scheduler, schedule.bindings, schedule.context)
+    for loss in every_loss(losses.inputs, rng):
+        moving = [
+            each for each in schedule.bindings if targets_left(each, frozenset()) != targets_left(each, loss.clusters)
+        ]
+        asked = {each.binding.ref: each.binding for each in after.placed_after_loss(loss.clusters, moving)}
+        found = losses.placed_after(loss.clusters).bindings
+        assert {ref: targets_left(each, loss.clusters) for ref, each in asked.items()} == {
+            ref: targets_left(found[ref], loss.clusters) for ref in asked
+        }, str(loss)
+
+
+def targets_left(binding: Binding, lost: frozenset[str]) -> Mapping[str, int]:
+    return {each.name: each.replicas for each in binding.targets if each.name not in lost}
 
 
 PRICES = {
