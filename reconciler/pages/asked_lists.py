@@ -1,13 +1,20 @@
 """The questions of pages to the survey of a fleet: filters, order and page, and the command that asks the same."""
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
+from reconciler.outputs.lists import cluster_list_document
 from reconciler.survey.choosing import Choice, ClusterChoice
-from reconciler.survey.lists import ListPart
+from reconciler.survey.lists import ListPart, list_clusters
 from reconciler.survey.states import SurveyedState
 from render.errors import UnknownName
 
 from .look import Look
+
+if TYPE_CHECKING:
+    from reconciler.outputs.document import OutputDocument
+
+    from .reader import FleetReading
 
 ROWS_OF_PAGE = 100
 STATES = tuple(map(str, SurveyedState))
@@ -41,6 +48,16 @@ def asked_part(look: Look, orders: Collection[str]) -> ListPart:
 def asked_word(look: Look, name: str, known: Collection[str], default: str = "") -> str:
     """Return a word that is asked for; UnknownName where it is none of those that are known."""
     return _known_word(name, look.asked(name), known) or default
+
+
+def usual_columns(look: Look) -> str:
+    """Return the columns of a matrix where nobody asks for others: regions, or clusters where there is but one."""
+
+    def document(reading: "FleetReading") -> "OutputDocument":
+        return cluster_list_document(list_clusters(reading.survey(), ClusterChoice(), ListPart(limit=1)))
+
+    found = look.document("places", document)
+    return "region" if len(found["regions"]) > 1 or found["total"] > ROWS_OF_PAGE else "cluster"
 
 
 def _known_word(name: str, word: str, known: Collection[str]) -> str:

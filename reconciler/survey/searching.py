@@ -163,8 +163,9 @@ def _searched_policies(survey: Survey) -> Iterator[Searched]:
 
 def _searched_commit(commit: CommitInfo) -> Searched:
     author = commit.author.partition(" <")[0]
+    about = f"{commit.subject} ({author})"
     return Searched(
-        kind=SearchedKind.COMMIT, name=commit.id, called=(commit.id,), has=(commit.subject, commit.author), about=author
+        kind=SearchedKind.COMMIT, name=commit.id, called=(commit.id,), has=(about, commit.author), about=about
     )
 
 

@@ -3,7 +3,14 @@
 from typing import TYPE_CHECKING
 
 from reconciler.outputs.matrix import matrix_document
-from reconciler.pages.asked_lists import STATES, asked_choice, asked_cluster_choice, asked_word, words_of_options
+from reconciler.pages.asked_lists import (
+    STATES,
+    asked_choice,
+    asked_cluster_choice,
+    asked_word,
+    usual_columns,
+    words_of_options,
+)
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
 from reconciler.survey.matrix import COLUMNS, ROWS, MatrixQuestion, matrix_of_fleet
@@ -50,7 +57,7 @@ def _answer(look: Look) -> ViewAnswer:
 def _question(look: Look) -> MatrixQuestion:
     return MatrixQuestion(
         rows=asked_word(look, "rows", tuple(ROWS), "namespace"),
-        columns=asked_word(look, "columns", tuple(COLUMNS), "region"),
+        columns=asked_word(look, "columns", tuple(COLUMNS)) or usual_columns(look),
         objects=asked_choice(look, cluster="", text=""),
         clusters=asked_cluster_choice(look),
         row_offset=(look.page_number() - 1) * _MOST_ROWS,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from reconciler.outputs.matrix import matrix_document
-from reconciler.pages.asked_lists import asked_choice, asked_part
+from reconciler.pages.asked_lists import asked_choice, asked_part, usual_columns
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView
 from reconciler.survey.choosing import Choice
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 def _answer(look: Look) -> ViewAnswer:
     name = look.parts["namespace"]
-    question = MatrixQuestion(rows="kind", columns="region", objects=Choice(namespace=name))
+    columns = usual_columns(look)
+    question = MatrixQuestion(rows="kind", columns=columns, objects=Choice(namespace=name), limit=25)
 
     def matrix(reading: "FleetReading") -> "OutputDocument":
         survey = reading.survey()
         if name not in survey.objects_by_namespace:
             raise UnknownName(f"the fleet has no namespace called {name[:80]!r}")
-        return matrix_document(survey, "kind", "region", matrix_of_fleet(survey, question))
+        return matrix_document(survey, "kind", columns, matrix_of_fleet(survey, question))
 
     shown = {"matrix": look.document(("matrix", question), matrix)}
     answer = answer_of_objects(look, asked_choice(look, namespace=name), asked_part(look, ORDERS))
