@@ -1,6 +1,7 @@
 """``argosy get``: objects of many members at once, in the tables of their servers, and who did not answer."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
@@ -455,6 +456,41 @@ def test_a_member_that_has_its_own_agent_is_named(fleet: Fleet) -> None:
     ended = fleet.get("deployment", "--cluster", "bergen", "--cluster", "rome", "-o", "name")
     assert (ended.code, ended.out) == (0, "rome deployment.apps/web\n")
     assert "left to their agents, for they pull: bergen" in ended.err
+    assert (
+        "bergen pulls and is not asked: its agent has reported nothing that is known here; pods, events and logs of it"
+        " are seen only where its cluster is reached\n"
+    ) in ended.err
+
+
+def test_what_an_agent_reported_is_told_with_its_date(fleet: Fleet) -> None:
+    """Of a member that pulls, the status branch is all that is known here; a command that names it says how old."""
+    record = {
+        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "kind": "Cluster",
+        "metadata": {"name": "bergen", "annotations": {"argosy.dev/heartbeat": "2026-03-01T12:03:00Z"}},
+    }
+    work = {"apiVersion": "work.karmada.io/v1alpha1", "kind": "Work", "metadata": {"name": "web"}}
+    files = {"clusters/bergen.yaml": record, "works/bergen/default/Deployment.apps/web.yaml": work}
+    recorded_in_status(fleet.repository, files)
+    ended = fleet.get("deployment", "--cluster", "ber*", "--cluster", "rome", "-o", "name")
+    assert (ended.code, ended.out) == (0, "rome deployment.apps/web\n")
+    assert re.search(
+        r"bergen pulls and is not asked: as of 2026-03-01T12:03:00Z, \d+[dhms] ago, its agent reported 1 object, 1 of"
+        r" them not applied or healthy; argosy status cluster/bergen -o wide lists them, and pods, events and logs of"
+        r" it are seen only where its cluster is reached\n",
+        ended.err,
+    )
+
+
+def recorded_in_status(repository: Repository, files: dict[str, Any]) -> None:
+    """Put files onto the status branch, as a pass does that heard of an agent."""
+    folder = repository.path.parent / "status"
+    repository.git("worktree", "add", "-q", "-f", str(folder), "argosy/status")
+    beside = Repository(folder)
+    beside.write(files)
+    beside.git("add", "-A")
+    beside.git("commit", "-q", "-m", "Heard of bergen")
+    repository.git("worktree", "remove", "--force", str(folder))
 
 
 def test_a_member_that_is_gone_costs_the_others_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

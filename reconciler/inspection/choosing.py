@@ -1,5 +1,6 @@
 """The members that a command asks for their objects: those its options choose, and the way to each."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -18,8 +19,11 @@ from reconciler.members.visits import MemberReach
 from reconciler.members.ways import member_access
 from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.repository import open_repository
+from render.cluster import is_applied_by_own_agent
 from render.errors import ClusterError, UnknownName
 from render.words import first_few
+
+from .pulled import lines_about_pull_members
 
 _SIGNS = frozenset("*?[")
 
@@ -47,6 +51,9 @@ def chosen_members(log: Log, access: AccessOptions) -> Iterator[Chosen]:
         names = clusters_named_by(access.clusters, [cluster.name for cluster in context.members])
         access = replace(access, clusters=names)
         members = members_for_command(context.fleet, context.members, access, log)
+        pulling = [each.name for each in context.members if each.name in names and is_applied_by_own_agent(each)]
+        for line in lines_about_pull_members(repository, context.fleet, pulling, time.time()):
+            log.info(line)
         opened = Members(member_access(context.fleet, access, repository.folder))
         names = tuple(member.name for member in members)
         if not names:
