@@ -49,6 +49,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
         "overview": "Show what is unwell, what moves, and what waits for a person.",
         "status": "Show what runs where, and what is not well.",
         "ui": "Look at the fleet in a browser.",
+        "report": "Write the pages of the fleet as files.",
         "list": "List objects, clusters, policies or namespaces.",
         "matrix": "Show how many objects are where, and in which state.",
         "search": "Search objects, clusters, policies, commits and problems.",

@@ -88,8 +88,11 @@ def context(hub: Repository, *, is_fork: bool = False) -> dict[str, str]:
     }
 
 
+REPORT_URL = "https://github.com/example/fleet/actions/runs/1/artifacts/2"
+
+
 def run_action(runner: Runner, hub: Repository, *, is_fork: bool = False, **given: str) -> list[int]:
-    """Run the steps of the action, the rendering one offline; return their exit codes."""
+    """Run the steps of the action, what computes offline; return their exit codes."""
     (use,) = (
         step for step in parsed(GITHUB / "pull-request.yml")["jobs"]["check"]["steps"] if "render@" in step["uses"]
     )
@@ -98,15 +101,16 @@ def run_action(runner: Runner, hub: Repository, *, is_fork: bool = False, **give
         if step.name == "Comment" and is_fork:
             continue
         written = {"ARGOSY_MARKDOWN": runner.output()["markdown"]} if step.name == "Comment" else {}
+        written |= {"ARGOSY_REPORT_URL": REPORT_URL} if step.name == "Comment" else {}
         whole = Step(name=step.name, command=step.command, environment={**step.environment, **written})
-        codes.append(runner.run(whole, is_offline=step.name == "Render").returncode)
+        codes.append(runner.run(whole, is_offline=step.name in {"Render", "Report"}).returncode)
     return codes
 
 
 def test_a_pull_request_is_answered(hub: Repository, tmp_path: Path) -> None:
     a_change(hub, tmp_path / "clone", "Move to oregon\n\nArgosy-Allow-Movement: * 9")
     runner = Runner.create(tmp_path / "runner", a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge"))
-    assert run_action(runner, hub) == [0, 0, 0]
+    assert run_action(runner, hub) == [0, 0, 0, 0]
     output = runner.output()
     assert {name: output[name] for name in ("exit-code", "different", "clusters", "moved", "problems")} == {
         "exit-code": "0",
@@ -121,14 +125,18 @@ def test_a_pull_request_is_answered(hub: Repository, tmp_path: Path) -> None:
     assert asked.startswith("api --paginate repos/example/fleet/issues/1/comments --jq ")
     assert written.startswith("api --silent --method POST repos/example/fleet/issues/1/comments --field body=@")
     body = Path(written.partition("@")[2]).read_text(encoding="utf-8")
-    assert body == f"<!-- argosy . -->\n{Path(output['markdown']).read_text(encoding='utf-8')}"
+    link = f"\n[The fleet as pages, and a picture of what moves]({REPORT_URL})\n"
+    assert body == f"<!-- argosy . -->\n{Path(output['markdown']).read_text(encoding='utf-8')}{link}"
+    pages = Path(output["report"]) / "fleet"
+    assert (pages / "index.html").is_file()
+    assert ">Workloads whose replicas change: 1<" in (pages.parent / "moves.svg").read_text(encoding="utf-8")
 
 
 def test_the_same_comment_is_written_anew(hub: Repository, tmp_path: Path) -> None:
     a_change(hub, tmp_path / "clone", "Move\n\nArgosy-Allow-Movement: * 9")
     runner = Runner.create(tmp_path / "runner", a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge"))
     (runner.home / "gh.answer").write_text("4711\n4712\n")
-    assert run_action(runner, hub) == [0, 0, 0]
+    assert run_action(runner, hub) == [0, 0, 0, 0]
     _, written = runner.read("gh.log").splitlines()
     assert written.startswith("api --silent --method PATCH repos/example/fleet/issues/comments/4711 --field body=@")
 
@@ -136,7 +144,7 @@ def test_the_same_comment_is_written_anew(hub: Repository, tmp_path: Path) -> No
 def test_a_refused_change_fails_and_says_why(hub: Repository, tmp_path: Path) -> None:
     a_change(hub, tmp_path / "clone")
     runner = Runner.create(tmp_path / "runner", a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge"))
-    assert run_action(runner, hub) == [0, 6, 0]
+    assert run_action(runner, hub) == [0, 6, 0, 0]
     assert runner.output()["exit-code"] == "6"
     assert "\nRefused:\n\n    this change moves too much at once" in runner.read("summary")
 
@@ -146,7 +154,7 @@ def test_a_fork_gets_a_summary_and_no_comment(hub: Repository, tmp_path: Path) -
     runner = Runner.create(tmp_path / "runner", a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge"))
     comment = parsed(ROOT / ".github" / "actions" / "render" / "action.yml")["runs"]["steps"][-1]
     assert comment["if"] == "${{ !cancelled() && inputs.comment == 'true' && steps.render.outputs.markdown != '' }}"
-    assert run_action(runner, hub, is_fork=True) == [0, 0]
+    assert run_action(runner, hub, is_fork=True) == [0, 0, 0]
     assert (runner.read("gh.log"), runner.read("summary")[:3]) == ("", "###")
     assert [path.name for path in GITHUB.glob("*") if "pull_request_target" in path.read_text(encoding="utf-8")] == []
 
@@ -155,7 +163,7 @@ def test_before_the_first_rendering_a_change_is_compared_all_the_same(hub: Repos
     a_change(hub, tmp_path / "clone", "Move\n\nArgosy-Allow-Movement: * 9")
     hub.git("branch", "-q", "-D", "argosy/rendered")
     runner = Runner.create(tmp_path / "runner", a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge"))
-    assert run_action(runner, hub) == [0, 0, 0]
+    assert run_action(runner, hub) == [0, 0, 0, 0]
     assert runner.output()["moved"] == "2"
 
 

@@ -132,6 +132,8 @@ def assert_kept_nowhere(repository: Repository) -> None:
 
 
 SAID = [
+    ("report", "--one-file", "-"),
+    ("report", "--moves", "HEAD~1..HEAD", "-"),
     *(("validate", "-o", output) for output in ("text", "json", "sarif", "junit", "github")),
     ("render",),
     ("render", "-o", "name"),

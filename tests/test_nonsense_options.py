@@ -46,6 +46,7 @@ ARGUMENTS = {
     "import": (".",),
     "interpret": ("-f", "web.yaml"),
     "rebalance": ("deploy/nginx",),
+    "report": ("--one-file", "-"),
     "rollout emergency": ("--reason", "hotfix"),
     "simulate": ("--cordon", "m1"),
     "status": ("deploy/nginx",),

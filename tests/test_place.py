@@ -25,6 +25,7 @@ ON_RENDERED = (
 )
 ARGUMENTS: Mapping[str, str] = {
     "backtest": "--since 90d",
+    "report": "out",
     "bisect": "deployment/nginx --unplaced",
     "blame": "deployment/nginx",
     "cluster agent": "member1 --repository https://example.com/fleet.git",

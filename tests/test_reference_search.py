@@ -101,6 +101,7 @@ GUESSED = {
     "prometheus": "examples/deploy/monitoring",
     "dashboard": "argosy status --watch",
     "ui": "argosy ui",
+    "static site": "argosy report",
     "pause": "argosy cluster cordon",
     "pause a cluster": "argosy cluster cordon",
     "freeze": "suspension: {dispatching: true}",

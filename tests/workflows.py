@@ -58,11 +58,11 @@ def action_steps(given: Mapping[str, str], github: Mapping[str, str]) -> Iterato
     inputs = {name: rendered(spec.get("default", ""), github) for name, spec in action["inputs"].items()} | dict(given)
     context = {f"inputs.{name}": value for name, value in inputs.items()}
     for step in action["runs"]["steps"]:
-        if _INSTALL.match(step["run"]):
+        if "run" not in step or _INSTALL.match(step["run"]):
             continue
         values = {**context, **github}
         environment = {
-            name: value if "steps.render" in value else rendered(value, values) for name, value in step["env"].items()
+            name: value if "steps." in value else rendered(value, values) for name, value in step["env"].items()
         }
         yield Step(name=step["name"], command=step["run"], environment=environment)
 

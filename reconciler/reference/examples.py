@@ -38,6 +38,11 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy ui --open", "Look at the fleet of this repository in a browser"),
         ("argosy ui --listen 0.0.0.0:8400 --token-file token", "Let others look at it who know a token"),
     ),
+    "report": (
+        ("argosy report public", "Write the pages of the fleet into a folder, for a static site"),
+        ("argosy report --one-file fleet.html", "Write all of them into one file, for an artefact of CI"),
+        ("argosy report --moves main..HEAD moves.svg", "Draw which replicas a branch moves"),
+    ),
     "history": (
         ("argosy history deploy/web -n shop", "What moved, scaled or edited an object, and why"),
         ("argosy history cluster/paris --limit 0", "Everything that changed in a cluster"),
