@@ -1,21 +1,23 @@
 """Delivery at fleet size: a push to many members under ``argosy run``, until each is applied, healthy and recorded.
 
 The members are imitated by one process (``tests/members``), whose answers are Kubernetes' own; what it costs is told
-beside what Argosy costs. ``change``: one image changed for all members.
+beside what Argosy costs. ``change``: images changed for all members with one push. ``shards``: an apply by four
+processes beside one.
 """
 
 import argparse
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment
+from tests.build import AUTHOR, Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment
 from tests.controllers import Controller, controller
 from tests.members.program import Change, ImitatedMembers, Told, imitated_members
 from tests.processes import cpu_seconds, descendants
@@ -23,6 +25,7 @@ from tests.waiting import eventually
 
 from .bench_apply import compile_modules
 
+ROOT = Path(__file__).parent.parent.parent
 MOST_SECONDS = 7200.0
 SPACE = "apps"
 KINDS = ("v1 ConfigMap", "v1 Service", "apps/v1 Deployment")
@@ -31,9 +34,12 @@ KINDS = ("v1 ConfigMap", "v1 Service", "apps/v1 Deployment")
 def main(arguments: list[str]) -> int:
     """Run one measurement."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench fleet", description=__doc__)
-    parser.add_argument("what", choices=("change",))
+    parser.add_argument("what", choices=("change", "shards"))
     parser.add_argument("--members", type=int, default=100)
-    parser.add_argument("--apps", type=int, default=10, help="apps in every member, each of three objects")
+    parser.add_argument("--apps", type=int, default=10, help="apps in every member")
+    parser.add_argument("--parts", type=int, default=3, help="objects of an app: a Deployment, a Service, a ConfigMap")
+    parser.add_argument("--changed", type=int, default=1, help="apps that get another image with one push")
+    parser.add_argument("--shards", type=int, default=4, help="processes that share an apply")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--healthy-after", type=float, default=0.2, help="seconds that workloads take")
     parser.add_argument("--option", action="append", default=[], help="one more option of argosy run")
@@ -41,11 +47,11 @@ def main(arguments: list[str]) -> int:
     compile_modules()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
-        return _change(Path(folder), chosen)
+        return {"change": _change, "shards": _shards}[chosen.what](Path(folder), chosen)
 
 
-def objects_of_app(number: int, image: str) -> list[dict[str, Any]]:
-    """Return the objects of an app: what runs, how it is reached, and its settings."""
+def objects_of_app(number: int, image: str, parts: int) -> list[dict[str, Any]]:
+    """Return so many objects of an app: what runs, how it is reached, and its settings."""
     name = f"app-{number}"
     deployment = a_deployment(name, namespace=SPACE, image=image)
     service = {
@@ -54,7 +60,12 @@ def objects_of_app(number: int, image: str) -> list[dict[str, Any]]:
         "metadata": {"name": name, "namespace": SPACE},
         "spec": {"selector": {"app": name}, "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080}]},
     }
-    return [deployment, service, a_config_map(name, namespace=SPACE, settings="level=info\n" * 20)]
+    return [deployment, service, a_config_map(name, namespace=SPACE, settings="level=info\n" * 20)][:parts]
+
+
+def files_of_apps(numbers: Iterable[int], image: str, parts: int) -> dict[str, Any]:
+    """Return the files of apps, one each."""
+    return {f"apps/app-{number}.yaml": objects_of_app(number, image, parts) for number in numbers}
 
 
 class Fleet(NamedTuple):
@@ -73,11 +84,11 @@ class Fleet(NamedTuple):
         return begun
 
 
-def a_fleet(folder: Path, names: Sequence[str], apps: int) -> tuple[Repository, Repository]:
+def a_fleet(folder: Path, names: Sequence[str], apps: int, parts: int) -> tuple[Repository, Repository]:
     """Make a fleet whose members all get so many apps."""
     bare, work = Repository.create(folder / "fleet.git", bare=True), Repository.create(folder / "work")
     selectors = [dict(zip(("apiVersion", "kind"), kind.split(), strict=True)) for kind in KINDS]
-    files: dict[str, Any] = {f"apps/app-{number}.yaml": objects_of_app(number, "shop/app:1") for number in range(apps)}
+    files = files_of_apps(range(apps), "shop/app:1", parts)
     clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in names}
     work.commit({**files, **clusters, "policy.yaml": a_cluster_policy("all", selectors=selectors, placement={})})
     work.git("remote", "add", "origin", str(bare.path))
@@ -92,7 +103,7 @@ def a_running_fleet(folder: Path, chosen: argparse.Namespace) -> Iterator[Fleet]
     with imitated_members(
         folder / "members", chosen.members, healthy_after=chosen.healthy_after, seconds=MOST_SECONDS
     ) as members:
-        bare, work = a_fleet(folder, members.names, chosen.apps)
+        bare, work = a_fleet(folder, members.names, chosen.apps, chosen.parts)
         given = ("--bootstrap", "--kubeconfigs", str(members.kubeconfigs), "--drift", "1h", *chosen.option)
         with controller(folder, str(bare.path), *given, seconds=MOST_SECONDS, is_measured=True) as argosy:
             fleet = Fleet(bare, work, members, argosy)
@@ -106,12 +117,17 @@ def a_running_fleet(folder: Path, chosen: argparse.Namespace) -> Iterator[Fleet]
                 argosy.ended()
 
 
-def _is_recorded(fleet: Fleet, seconds: float) -> float:
-    """Wait until the status branch says of every member that it holds the newest commit, healthy; return when."""
+def _is_recorded(fleet: Fleet, seconds: float, sampled: list[tuple[float, float]] | None = None) -> float:
+    """Wait until the status branch says of every member that it holds the newest commit, healthy; return when.
+
+    Meanwhile the CPU seconds of the controller are sampled, with their times.
+    """
     seen = ""
 
     def is_told() -> bool:
         nonlocal seen
+        if sampled is not None:
+            sampled.append((time.monotonic(), _cpu(fleet.argosy)))
         tip = fleet.bare.git("rev-parse", "argosy/status", check=False)
         if tip == seen or len(tip) != 40:
             return False
@@ -143,7 +159,11 @@ def _cpu(argosy: Controller) -> float:
 def _costs(argosy: float, members: float, told: Told) -> str:
     """Return the costs of something: CPU seconds of Argosy and of the members, and what went between them."""
     between = f"{told.total} requests over {told.connections} connections, {told.sent / 1e6:.1f} MB"
-    return f"CPU: Argosy {argosy:.2f} s, members {members:.2f} s; {between}; load {os.getloadavg()[0]:.0f}"
+    return f"CPU: Argosy {argosy:.2f} s, members {members:.2f} s; {between}; {_load()}"
+
+
+def _load() -> str:
+    return f"load {os.getloadavg()[0]:.0f}"
 
 
 def _most_frequent(requests: Mapping[str, int]) -> str:
@@ -162,23 +182,68 @@ def _change(folder: Path, chosen: argparse.Namespace) -> int:
         for turn in range(chosen.rounds):
             fleet.members.mark()
             cpu, told = _cpu(fleet.argosy), fleet.members.told()
-            begun = fleet.push({"apps/app-0.yaml": objects_of_app(0, f"shop/app:{turn + 2}")})
-            recorded = _is_recorded(fleet, MOST_SECONDS) - begun
+            files = files_of_apps(range(chosen.changed), f"shop/app:{turn + 2}", chosen.parts)
+            begun, sampled = fleet.push(files), list[tuple[float, float]]()
+            recorded = _is_recorded(fleet, MOST_SECONDS, sampled) - begun
             after = fleet.members.told()
             changes = fleet.members.changes()
-            _tell_of_change(changes, begun, recorded, chosen.members)
+            end = _tell_of_change(changes, begun, recorded, chosen.members * chosen.changed)
+            spent = next((used - cpu for at, used in sampled if at >= end), 0.0)
+            print(f"  Argosy's CPU until the last one was applied: {spent:.2f} s")
             print(f"  {_costs(_cpu(fleet.argosy) - cpu, after.cpu - told.cpu, after)}")
             print(f"  {_most_frequent(after.requests)}", flush=True)
     return 0
 
 
-def _tell_of_change(changes: Sequence[Change], begun: float, recorded: float, members: int) -> None:
-    key = f"/apps/deployments/{SPACE}/app-0"
-    applied = {each.member: each.at - begun for each in changes if each.key == key and each.what == "written"}
-    healthy = {each.member: each.at - begun for each in changes if each.key == key and each.what == "healthy"}
-    assert len(applied) == members, f"only {len(applied)} members were applied to"
-    times = f"push to applied {percentiles([*applied.values()])}, healthy {percentiles([*healthy.values()])}"
-    print(f"{times} s (p50 / p99), all recorded {recorded:.2f} s", flush=True)
+def _tell_of_change(changes: Sequence[Change], begun: float, recorded: float, count: int) -> float:
+    """Say how long the objects took to be applied and healthy; return when the last one was applied."""
+    times: dict[str, dict[tuple[str, str], float]] = {"written": {}, "healthy": {}}
+    for each in changes:
+        if each.key.startswith("/apps/deployments/") and each.what in times:
+            times[each.what][each.member, each.key] = each.at - begun
+    applied, healthy = ([*each.values()] for each in times.values())
+    assert len(applied) == count, f"only {len(applied)} of {count} objects were applied"
+    told = f"push to applied {percentiles(applied)}, healthy {percentiles(healthy)}"
+    print(f"{told} s (p50 / p99), all recorded {recorded:.2f} s", flush=True)
+    return begun + max(applied)
+
+
+def _shards(folder: Path, chosen: argparse.Namespace) -> int:
+    """Apply a change by one process, and the next by several that share the members."""
+    with imitated_members(folder / "members", chosen.members, seconds=MOST_SECONDS) as members:
+        _, work = a_fleet(folder, members.names, chosen.apps, chosen.parts)
+        work.git("remote", "remove", "origin")
+        argosy = [sys.executable, "-m", "reconciler", "-q", "-C", str(work.path)]
+        reach = ["--kubeconfigs", str(members.kubeconfigs)]
+        environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **AUTHOR}
+        _cpu_of([[*argosy, "reconcile", "--bootstrap", *reach]], environment)
+        ratios = []
+        for turn in range(chosen.rounds):
+            costs = []
+            for number, shards in enumerate((1, chosen.shards)):
+                image = f"shop/app:{turn}-{number}"
+                work.commit(files_of_apps(range(chosen.changed), image, chosen.parts))
+                _cpu_of([[*argosy, "render", "--commit"]], environment)
+                shares = [f"{share}/{shards}" for share in range(1, shards + 1)]
+                costs.append(_cpu_of([[*argosy, "apply", *reach, "--shard", share] for share in shares], environment))
+            (one,), each = costs
+            ratios.append(statistics.mean(each) / (one / chosen.shards))
+            print(f"one process {one:.2f} s CPU; {chosen.shards}: {', '.join(f'{cost:.2f}' for cost in each)} s each")
+        share = f"a {chosen.shards}th of one process"
+        print(f"a shard takes {statistics.median(ratios):.2f} times {share}, {chosen.members} members; {_load()}")
+    return 0
+
+
+def _cpu_of(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> list[float]:
+    """Run processes side by side to their end, and return the CPU seconds of each with its children."""
+    begun = [subprocess.Popen(each, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) for each in commands]
+    costs = []
+    for process in begun:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, f"{process.args!r}: exit {process.returncode}"
+        costs.append(used.ru_utime + used.ru_stime)
+    return costs
 
 
 if __name__ == "__main__":
