@@ -425,6 +425,7 @@ BRANCHES = [
     ("a..b", "'a..b' is no name of a branch\n  hint: write it as put-web-back"),
     ("refs/heads/x", "'refs/heads/x' is no name of a branch\n  hint: write it as put-web-back"),
     ("HEAD", "'HEAD' is no name of a branch\n  hint: write it as put-web-back"),
+    ("@", "'@' is no name of a branch\n  hint: write it as put-web-back"),
     ("main", "there is a branch 'main' already\n  hint: name another one"),
     ("main/x", "git keeps no branch 'main/x' beside the branch 'main'\n  hint: name another one"),
     ("argosy/rendered", "'argosy/rendered' is a branch that passes write\n  hint: name one that is not below argosy/"),
@@ -512,6 +513,8 @@ NO_TIMES = [
     ("2h", "'2h' is no commit; as a time it is '2h ago'"),
     ("90d", "'90d' is no commit; as a time it is '90d ago'"),
     ("2 hours ago", "'2 hours ago' is no time; write it as '30m ago' or '2d ago'"),
+    ("2020-03-01T09:00:00", "'2020-03-01T09:00:00' is no time; write it as 2026-03-01T14:05:00Z"),
+    ("2020-13-01T09:00:00Z", "'2020-13-01T09:00:00Z' is no time; write it as 2026-03-01T14:05:00Z"),
     ("9999999h ago", "'9999999h ago' is no time; write it as '30m ago' or '2d ago'"),
     ("9999-01-01T00:00:00Z", "'9999-01-01T00:00:00Z' is still to come"),
 ]

@@ -1,5 +1,6 @@
 """``argosy rollback``: the former source and the former split of replicas, as one change of the source."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from reconciler.preview.rollback_targets import CommitOfTime
     from reconciler.preview.rollbacks import RollbackOutcome, WrittenRollback
 
+_LIKE_A_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
+"""A tag may be called like a day, and hardly like a time of day."""
 _SHORTEST_ID = 4
 """The fewest digits by which git finds a commit; ``1234d`` may be the beginning of one."""
 _HINT = "let their policies select a cluster that takes them, or pass --allow-unplaced"
@@ -182,6 +185,8 @@ def _instant_of_revision(revision: str) -> "datetime | None":
     found = instant_of_text(revision, now)
     if found is not None and found > now:
         raise click.BadParameter(f"{revision!r} is still to come", param_hint="--to")
+    if found is None and _LIKE_A_TIME.match(revision):
+        raise click.BadParameter(f"{revision!r} is no time; write it as 2026-03-01T14:05:00Z", param_hint="--to")
     if found is None and revision.endswith(" ago"):
         raise click.BadParameter(f"{revision!r} is no time; write it as '30m ago' or '2d ago'", param_hint="--to")
     if found is None and parse_duration(revision) and (len(revision) < _SHORTEST_ID or not revision.endswith("d")):

@@ -36,7 +36,7 @@ def commit_on_new_branch(repository: Repository, branch: str, parent: str, conte
 def refuse_unusable_branch(repository: Repository, branch: str, remote: str) -> None:
     """Raise ConfigError unless a name is that of a branch which nobody has yet, here or at a remote as far as known."""
     ref = f"refs/heads/{branch}"
-    if branch.startswith(("-", "refs/")) or branch == "HEAD" or not is_ref_name(ref):
+    if branch.startswith(("-", "refs/")) or branch in {"HEAD", "@"} or not is_ref_name(ref):
         raise ConfigError(f"{branch!r} is no name of a branch", hint="write it as put-web-back")
     theirs = f"refs/remotes/{remote}/{branch}"
     where = "" if repository.tip(ref) else f" at {remote}" if remote and repository.tip(theirs) else None
