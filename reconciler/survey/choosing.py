@@ -1,6 +1,6 @@
 """The part of a fleet that is asked for: by names, patterns, states and places, in an order, and page by page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Generic, TypeVar
 
@@ -28,7 +28,7 @@ class Choice(Struct, frozen=True, kw_only=True):
         """Say whether an object is asked for; where one cluster is named, by its state there."""
         state = each.worst.state
         if self.cluster:
-            found = [name for name in each.replicas if fnmatchcase(name, self.cluster)]
+            found = _names_meant(self.cluster, each.replicas)
             if not found:
                 return False
             state = min((each.in_cluster(name).state for name in found), key=rank_of_state)
@@ -96,6 +96,13 @@ def objects_in_order(objects: Iterable[SurveyedObject], order: str) -> list[Surv
     }
     key = keys[order]
     return sorted(objects, key=lambda each: (key(each), each.ref))
+
+
+def _names_meant(pattern: str, names: Collection[str]) -> list[str]:
+    """Return the names that a pattern fits; most patterns are a name, and there may be a million to compare it with."""
+    if not any(character in pattern for character in "*?["):
+        return [pattern] if pattern in names else []
+    return [name for name in names if fnmatchcase(name, pattern)]
 
 
 def _is_meant(pattern: str, *values: str) -> bool:

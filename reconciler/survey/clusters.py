@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from reconciler.record.cluster_files import ClusterLine
 from reconciler.status.branches import RecordedFleet
 from render.cluster import Cluster
 from render.quantity import parse_quantity
@@ -50,16 +49,14 @@ class SurveyedCluster(Struct, frozen=True, kw_only=True):
 def surveyed_clusters(
     branches: RecordedFleet,
     usual: UsualStates,
-    lines: Mapping[str, ClusterLine],
     counts: Mapping[str, Mapping[SurveyedState, int]],
 ) -> tuple[SurveyedCluster, ...]:
     """Return every cluster, by name."""
     fleet, recorded = branches.fleet, branches.recorded
-    facts = recorded.facts() if recorded.files else {}
+    facts, records = (recorded.facts(), recorded.clusters()) if recorded.files else ({}, {})
     found = []
     for name in fleet.clusters:
-        line, progress = lines.get(name, ClusterLine()), branches.progress.get(name)
-        member = fleet.members.get(name)
+        record, progress, member = records.get(name), branches.progress.get(name), fleet.members.get(name)
         found.append(
             SurveyedCluster(
                 name=name,
@@ -67,9 +64,9 @@ def surveyed_clusters(
                 is_connected=member is not None,
                 hint=progress.hint if progress is not None and recorded.files else "",
                 member=member,
-                version=line.version or (member.kubernetes_version if member is not None else ""),
-                converged=line.converged,
-                outcome=line.outcome,
+                version=(record.version if record else "") or (member.kubernetes_version if member is not None else ""),
+                converged=recorded.converged_commit(name) if record is not None else "",
+                outcome=record.outcome if record is not None else "",
                 objects=fleet.objects.get(name, 0),
                 replicas=branches.replicas.get(name, 0),
                 counts=counts.get(name) or {},

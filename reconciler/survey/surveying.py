@@ -7,7 +7,6 @@ from functools import cached_property
 from msgspec import Struct
 
 from reconciler.pipeline.claims import policy_index
-from reconciler.record.recorded_status import line_by_cluster
 from reconciler.status.branches import RecordedFleet
 from render.matching.match import PolicyIndex
 from render.model import Template
@@ -45,8 +44,7 @@ class Survey(Struct, frozen=True, dict=True):
     @cached_property
     def clusters(self) -> tuple[SurveyedCluster, ...]:
         """Every cluster, by name."""
-        lines = line_by_cluster(self.branches.recorded, self.branches.fleet.members)
-        return surveyed_clusters(self.branches, self.usual, lines, self._counts_by_cluster)
+        return surveyed_clusters(self.branches, self.usual, self._counts_by_cluster)
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:
