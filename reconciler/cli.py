@@ -65,6 +65,7 @@ COMMAND_GROUPS: Mapping[str, Mapping[str, str]] = {
     "Look into members": {
         "get": "Show objects of members as they are now, cluster by cluster.",
         "describe": "Describe objects of members, with their events.",
+        "pods": "Show the pods of an object in members, with events and a log.",
         "events": "List the events of members.",
         "logs": "Print the logs of containers in all members.",
         "top": "Show what nodes or pods of members use.",

@@ -355,7 +355,19 @@ def test_every_command_is_listened_to() -> None:
     asked = {words[0] for words in SAID} | {"apply", "agent"}
     assert set(COMMANDS) - asked == {
         # What members hold is looked at with members, and the rest of these show nothing of a source.
-        *("api-resources", "attach", "describe", "events", "exec", "get", "kubeconfig", "logs", "port-forward", "top"),
+        *(
+            "api-resources",
+            "attach",
+            "describe",
+            "events",
+            "exec",
+            "get",
+            "kubeconfig",
+            "logs",
+            "pods",
+            "port-forward",
+            "top",
+        ),
         "interpret",
         "completion",
         "help",

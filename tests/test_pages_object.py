@@ -2,13 +2,19 @@
 
 import json
 import re
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reconciler.pages.reader import FleetReader
+from reconciler.pages.web_pages import PageRequest, WebPages
+
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .paged import Browser, Shown, a_shown_fleet, browser_of, links_of
+from .served import serving_members
+from .waiting import eventually
 
 WEB = "/objects/Deployment.apps/shop/web"
 SUBPAGES = ("", "/why", "/history", "/blame")
@@ -182,3 +188,81 @@ def test_a_value_of_a_secret_is_on_no_page(tmp_path: Path) -> None:
         answered(browser, f"/objects/Secret/default/coded{page}")
         for suffix in ("", ".json"):
             assert SECRET not in browser.get(f"/objects/Secret/default/coded{page}{suffix}").text
+
+
+def a_pod(name: str, uid: str, owner: str, **status: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "shop", "uid": uid, "labels": {"app": "web"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {**metadata, "ownerReferences": [{"uid": owner}]},
+        "spec": {"nodeName": "node-0", "containers": [{"name": "web"}]},
+        "status": {"phase": "Running", **status},
+    }
+
+
+def tell_log(handler: BaseHTTPRequestHandler) -> bool:
+    """Answer for the log of a container, as a kubelet does through its API server."""
+    if "/log?" not in handler.path:
+        return False
+    content = b"begun <b>with</b> https://ada:hunter2@example.com\n"
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/plain")
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
+    return True
+
+
+def _document_with(browser: Browser, address: str, field: str) -> Any:
+    """The document at an address, once it is computed."""
+    document = json.loads(browser.get(address).text)
+    return document if field in document else None
+
+
+def test_pods_are_those_that_members_have_now_and_a_silent_member_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet = a_shown_fleet(tmp_path / "shop")
+    berlin = fleet.members["berlin"]
+    web = berlin.objects["deployments.apps", "shop", "web"]
+    web["metadata"]["uid"] = "own"
+    labels = web["spec"]["selector"]["matchLabels"]
+    owned = {"ownerReferences": [{"uid": "own"}], "labels": labels, "namespace": "shop"}
+    berlin.objects["replicasets.apps", "shop", "web-1"] = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {**owned, "name": "web-1", "uid": "set"},
+    }
+    crashing = {"name": "web", "ready": False, "restartCount": 9, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    pod = a_pod("web-1-x", "pod", "set", containerStatuses=[crashing])
+    pod["metadata"]["labels"] = labels
+    berlin.objects["pods.", "shop", "web-1-x"] = pod
+    members = [fleet.members[name] for name in ("berlin", "paris")]
+    with serving_members(members, tmp_path / "kubeconfigs", {"berlin": tell_log}) as served:
+        files = sorted(served.kubeconfigs.iterdir())
+        monkeypatch.setenv("KUBECONFIG", ":".join(map(str, files)))
+        browser = browser_of(fleet.repository)
+        words = words_of(answered(browser, f"{WEB}/pods"))
+        assert "1 pod in 2 clusters, 1 of them not well; 2 clusters did not answer." in words
+        assert "web-1-x CrashLoopBackOff 0 / 1 9" in words
+        document = eventually(lambda: _document_with(browser, f"{WEB}/pods.json", "clusters"), "members are asked")
+        assert {name: each["reached"] for name, each in document["clusters"].items()} == {
+            "berlin": True,
+            "oregon": False,
+            "paris": True,
+            "tokyo": False,
+        }
+        logs = words_of(answered(browser, f"{WEB}/pods?cluster=berlin&pod=web-1-x&container=web"))
+        assert "Log of web-1-x web in berlin begun &lt;b&gt;with&lt;/b&gt; https://***@example.com" in logs
+        assert "argosy logs -f --cluster berlin -n shop web-1-x -c web" in logs
+
+
+def test_a_page_that_may_ask_no_member_says_by_which_command_one_asks(repository: Repository) -> None:
+    reader = FleetReader(str(repository.path), asks_members=False)
+    pages = WebPages(fleets=lambda: {"shop": reader})
+    page = pages.page(PageRequest(path=f"{WEB}/pods", query={}))
+    assert page.status == 422
+    words = words_of(page.content.decode())
+    assert "this page asks no members" in words
+    assert "argosy pods Deployment.apps/web --namespace=shop --timeout=10s" in words

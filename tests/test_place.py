@@ -43,6 +43,7 @@ ARGUMENTS: Mapping[str, str] = {
     "get": "deployments",
     "list": "objects",
     "logs": "web",
+    "pods": "deployment/nginx",
     "port-forward": "web 80",
     "top": "nodes",
     "interpret": "--operation interpretreplica",

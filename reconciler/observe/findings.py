@@ -79,15 +79,18 @@ def _findings_of_workload(
     owners = {str(live["metadata"].get("uid"))}
     if live["kind"] == "Deployment":
         owners |= {
-            str(each["metadata"].get("uid")) for each in _owned_objects(client, live, discovery, "apps", "ReplicaSet")
+            str(each["metadata"].get("uid"))
+            for each in objects_selected_by(client, live, discovery, "apps", "ReplicaSet")
         }
-    pods = [pod for pod in _owned_objects(client, live, discovery, "", "Pod") if _uids_of_owners(pod) & owners]
+    pods = [pod for pod in objects_selected_by(client, live, discovery, "", "Pod") if uids_of_owners(pod) & owners]
     about = owners | {str(pod["metadata"].get("uid")) for pod in pods}
     events = (event for event in warnings if (event.get("involvedObject") or {}).get("uid") in about)
     return findings_in_pods_and_events(pods, events)
 
 
-def _owned_objects(client: Client, live: Manifest, discovery: Discovery, group: str, kind: str) -> list[dict[str, Any]]:
+def objects_selected_by(
+    client: Client, live: Manifest, discovery: Discovery, group: str, kind: str
+) -> list[dict[str, Any]]:
     """Return the objects of a kind that a workload's selector names; none where they cannot be listed."""
     resource = discovery.preferred_resource(group, kind)
     labels = ((live.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
@@ -99,7 +102,8 @@ def _owned_objects(client: Client, live: Manifest, discovery: Discovery, group: 
     return list(owned.values()) if isinstance(owned, dict) else []
 
 
-def _uids_of_owners(pod: Manifest) -> set[str]:
+def uids_of_owners(pod: Manifest) -> set[str]:
+    """Return the UIDs of the objects that own a pod, or another object."""
     return {str(each.get("uid")) for each in pod["metadata"].get("ownerReferences") or ()}
 
 
@@ -115,7 +119,7 @@ def _warning_events(client: Client, namespace: str) -> list[Manifest]:
 def findings_in_pods_and_events(pods: Iterable[Manifest], events: Iterable[Manifest]) -> tuple[Finding, ...]:
     """Return the distinct findings about at most five pods that are not well, then the newest five warnings."""
     by_pod = [findings for findings in map(_findings_of_pod, _pods_sorted_by_name(pods)) if findings][:MOST_PODS]
-    newest = sorted(events, key=_last_time_of_event, reverse=True)
+    newest = sorted(events, key=last_time_of_event, reverse=True)
     states = _distinct_findings(each for findings in by_pod for each in findings)
     messages = {each.message for each in states}
     # Events often repeat what the state of a container says already.
@@ -183,7 +187,8 @@ def _finding_of_event(event: Manifest) -> Finding:
     )
 
 
-def _last_time_of_event(event: Manifest) -> str:
+def last_time_of_event(event: Manifest) -> str:
+    """Return when an event happened last; an empty text where it does not say."""
     series = event.get("series") or {}
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     return max((str(time) for time in times if time), default="")

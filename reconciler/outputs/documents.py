@@ -21,6 +21,7 @@ from .matrix import MatrixDocument
 from .object_explanation import ObjectExplanationDocument
 from .object_status import ObjectStatusDocument
 from .overview import OverviewDocument
+from .pods import PodsDocument
 from .policy_explanation import PolicyExplanationDocument
 from .policy_test_results import PolicyTestResultsDocument
 from .reconciliation import ReconciliationDocument
@@ -54,6 +55,7 @@ DOCUMENTS: tuple[type[OutputDocument], ...] = (
     FleetStatusDocument,
     ClusterStatusDocument,
     ObjectStatusDocument,
+    PodsDocument,
     PolicyStatusDocument,
     ObjectListDocument,
     ClusterListDocument,

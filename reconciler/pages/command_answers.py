@@ -48,11 +48,16 @@ class CommandAnswers:
         self._processes: set[subprocess.Popen[bytes]] = set()
 
     def answer(self, key: Hashable, words: tuple[str, ...]) -> CommandAnswer:
-        """Return the answer to some words, computed once for a key; one that is not ready after a moment says so."""
+        """Return the answer to some words, computed once for a key; one that is not ready after a moment says so.
+
+        Where too many wait already, this one is not begun: a page asks for it again by itself.
+        """
         with self._lock:
             future = self._answers.get((key, words))
-            if future is None:
+            if future is None and sum(not each.done() for each in self._answers.values()) < _MOST_WAITING:
                 future = self._begin(key, words)
+        if future is None:
+            return CommandAnswer(is_ready=False)
         with suppress(NotYet):
             return future.result(_PATIENCE)
         return CommandAnswer(is_ready=False)
@@ -64,8 +69,6 @@ class CommandAnswers:
             _end(process)
 
     def _begin(self, key: Hashable, words: tuple[str, ...]) -> "Future[CommandAnswer]":
-        if sum(not each.done() for each in self._answers.values()) >= _MOST_WAITING:
-            raise ConfigError("too many questions are being computed", hint="ask again in a minute")
         future = self._workers.submit(self._ask, words)
         self._answers[key, words] = future
         while len(self._answers) > _MOST_KEPT:

@@ -73,7 +73,14 @@ class Look(Struct, frozen=True, kw_only=True):
 
     def answer_of_command(self, words: tuple[str, ...], **shown: object) -> ViewAnswer:
         """Return the answer that a command gives, which may take long and so runs in a process of its own."""
-        answer = self.reader.answer_of_command(self.commits, words)
+        return self._answer_of_command(words, 0, shown)
+
+    def answer_of_members(self, words: tuple[str, ...], seconds: float) -> ViewAnswer:
+        """Return the answer of a command that asks members, which are asked again after so many seconds."""
+        return self._answer_of_command(words, seconds, {})
+
+    def _answer_of_command(self, words: tuple[str, ...], seconds: float, shown: Mapping[str, Any]) -> ViewAnswer:
+        answer = self.reader.answer_of_command(self.commits, words, seconds)
         if not answer.is_ready:
             return ViewAnswer(command=words, shown=shown, is_ready=False)
         if answer.document is None:

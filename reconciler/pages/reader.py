@@ -66,10 +66,14 @@ MakeDocument = Callable[[FleetReading], OutputDocument]
 
 
 class FleetReader:
-    """A fleet at a location, read at any commits; what was read is kept by its commits, bounded in number."""
+    """A fleet at a location, read at any commits; what was read is kept by its commits, bounded in number.
 
-    def __init__(self, location: str, name: str = "") -> None:
+    ``asks_members``: pages may ask members for pods and logs, with the rights of the process that serves them.
+    """
+
+    def __init__(self, location: str, name: str = "", *, asks_members: bool = True) -> None:
         self.location = location
+        self.asks_members = asks_members
         self._name = name
         self._log = Log(stream=io.StringIO(), level=ERRORS_ONLY, repository=location)
         self._documents: Remembered[PlainDocument | ReconcileError] = Remembered(_MOST_DOCUMENTS)
@@ -104,9 +108,13 @@ class FleetReader:
             raise found
         return found
 
-    def answer_of_command(self, commits: ShownCommits, words: tuple[str, ...]) -> CommandAnswer:
-        """Return what a command prints of some commits with ``-o json``, as far as it has ended by now."""
-        return self._answers.answer(commits.key, words)
+    def answer_of_command(self, commits: ShownCommits, words: tuple[str, ...], seconds: float = 0) -> CommandAnswer:
+        """Return what a command prints of some commits with ``-o json``, as far as it has ended by now.
+
+        What it prints of anything else is asked for again after so many ``seconds`` (0: never).
+        """
+        turn = int(time.monotonic() // seconds) if seconds else 0
+        return self._answers.answer((commits.key, turn), words)
 
     def in_repository(self, ask: Callable[[Repository], Value]) -> Value:
         """Return what is asked of the repository as it stands, such as the commit that a revision names."""

@@ -49,5 +49,5 @@ class RunningPage:
                     self._readers.pop(name).close()
             for name, location in locations.items():
                 if name not in self._readers:
-                    self._readers[name] = FleetReader(location, name)
+                    self._readers[name] = FleetReader(location, name, asks_members=False)
             return dict(self._readers)

@@ -80,6 +80,10 @@ EXAMPLES: Mapping[str, Examples] = {
         ("argosy get deploy/web -n shop --cluster 'eu-*'", "One object in the clusters of a pattern"),
         ("argosy get nodes -o jsonpath='{.items[*].cluster}'", "Take a field out of each object"),
     ),
+    "pods": (
+        ("argosy pods deploy/web -n shop", "The pods of an object in every member, with their events"),
+        ("argosy pods deploy/web -n shop --cluster paris --pod web-5d8-x2x", "The end of the log of one of them"),
+    ),
     "simulate": (
         ("argosy simulate --without-cluster paris", "What is short of replicas without a cluster, and for how long"),
         (

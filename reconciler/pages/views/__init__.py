@@ -22,7 +22,7 @@ from . import (
     search,
     what_if,
 )
-from .of_object import blame, history, now, why
+from .of_object import blame, history, now, pods, why
 
 VIEWS: Mapping[str, PageView] = {
     each.name: each
@@ -45,6 +45,7 @@ VIEWS: Mapping[str, PageView] = {
         commit.VIEW,
         now.VIEW,
         why.VIEW,
+        pods.VIEW,
         history.VIEW,
         blame.VIEW,
         search.VIEW,

@@ -1,0 +1,33 @@
+"""The pods of an object in its members as they are now, with events, and the end of a log."""
+
+from reconciler.pages.look import Look, ViewAnswer
+from reconciler.pages.shown_object import ShownObject
+from reconciler.pages.view import PageView
+from render.errors import ConfigError
+
+_SECONDS = 30.0
+"""So long an answer of members is shown before they are asked again."""
+_LINES, _MOST_LINES = 100, 1000
+
+
+def _answer(look: Look) -> ViewAnswer:
+    shown = ShownObject.of_look(look)
+    options = [f"--{name}={value}" for name in ("cluster", "pod") if (value := look.asked(name))]
+    if look.asked("pod"):
+        options += [f"--container={name}" for name in [look.asked("container")] if name]
+        options += [f"--tail={look.number_asked('tail', _LINES, _MOST_LINES)}"]
+        options += ["--previous"] if look.asked("previous") else []
+    words = shown.command("pods", *options, "--timeout=10s")
+    if not look.reader.asks_members:
+        raise ConfigError("this page asks no members", hint=f"argosy {' '.join(words)}")
+    return look.answer_of_members(words, _SECONDS).with_title(f"How are the pods of {shown.title}?")
+
+
+VIEW = PageView(
+    name="object_pods",
+    path="/objects/{kind}/{namespace}/{name}/pods",
+    question="How are the pods of {kind} {namespace}/{name}?",
+    template="object_pods.html",
+    answer=_answer,
+    under="objects",
+)
