@@ -87,7 +87,10 @@ def _collected(log: Log, options: ReportOptions) -> "CollectedPages":
     from reconciler.pages.reader import FleetReader
     from reconciler.pages.reports.collecting import ReportBounds, collected_pages
 
-    readers = {name: FleetReader(where, name, asks_members=False) for name, where in locations_of_fleets(log.repository).items()}
+    readers = {
+        name: FleetReader(where, name, asks_members=False)
+        for name, where in locations_of_fleets(log.repository).items()
+    }
     bounds = ReportBounds(pages=options.most_pages, bytes=_LARGEST_FILE if options.is_one_file else _LARGEST_FOLDER)
     try:
         return collected_pages(readers, options.at, bounds, log, has_documents=not options.is_one_file)

@@ -137,7 +137,7 @@ def _instructions_copying_middle(base: bytes, data: bytes) -> Iterable[bytes] | 
     if position < 0:
         return None
     before = min(middle, position)
-    head = _length_of_common_prefix(base[middle - before : middle][::-1], data[position - before : position][::-1])
+    head = _length_of_common_suffix(base[middle - before : middle], data[position - before : position])
     after = min(len(base) - middle, len(data) - position)
     tail = _length_of_common_prefix(base[middle : middle + after], data[position : position + after])
     if (head + tail) * _MOST < len(data) * (_MOST - 1):
@@ -159,7 +159,7 @@ def _instructions_copying_stretches(base: bytes, data: bytes) -> list[bytes]:
         if position < 0:
             continue
         before, after = min(place - copied, position - written), min(len(base) - place, len(data) - position)
-        head = _length_of_common_prefix(base[place - before : place][::-1], data[position - before : position][::-1])
+        head = _length_of_common_suffix(base[place - before : place], data[position - before : position])
         tail = _length_of_common_prefix(base[place : place + after], data[position : position + after])
         instructions.append(encode_insert_instructions(data[written : position - head]))
         instructions.append(encode_copy_instructions(place - head, head + tail))
@@ -198,7 +198,7 @@ def _instructions_replacing_middle(base: bytes, data: bytes) -> Iterable[bytes] 
     size = min(len(base), len(data))
     head = _length_of_common_prefix(base[:size], data[:size])
     rest = size - head
-    tail = rest and _length_of_common_prefix(base[-rest:][::-1], data[-rest:][::-1])
+    tail = rest and _length_of_common_suffix(base[-rest:], data[-rest:])
     if (head + tail) * _SMALLEST_SAVING < len(data):
         return None
     middle = data[head : len(data) - tail]
@@ -210,5 +210,28 @@ def _instructions_replacing_middle(base: bytes, data: bytes) -> Iterable[bytes] 
 
 
 def _length_of_common_prefix(left: bytes, right: bytes) -> int:
-    different = int.from_bytes(left, "big") ^ int.from_bytes(right, "big")
-    return len(left) - (different.bit_length() + 7) // 8
+    """Return how many bytes two contents of one length begin with alike; halves that are equal are not looked into."""
+    start, end = 0, len(left)
+    if left == right:
+        return end
+    while end - start > 1:
+        middle = (start + end) // 2
+        if left[start:middle] == right[start:middle]:
+            start = middle
+        else:
+            end = middle
+    return start
+
+
+def _length_of_common_suffix(left: bytes, right: bytes) -> int:
+    """Return how many bytes two contents of one length end with alike."""
+    start, end = 0, len(left)
+    if left == right:
+        return end
+    while end - start > 1:
+        middle = (start + end) // 2
+        if left[middle:end] == right[middle:end]:
+            end = middle
+        else:
+            start = middle
+    return len(left) - end

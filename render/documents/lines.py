@@ -136,12 +136,20 @@ class KnownLines(dict[str, LineEntry | None]):
             return self.values_by_text[match["plain"]]
         text = match[kind or 0]
         if kind == "double":
-            return _ESCAPE.sub(_character_of_escape, text[1:-1]) if "\\" in text else text[1:-1]
+            return _text_without_escapes(text[1:-1]) if "\\" in text else text[1:-1]
         if kind == "single":
             return text[1:-1].replace("''", "'")
         if kind == "block":
             return Block(int(text.rstrip("+-") or 0), text.lstrip("123456789"))
         return _collection_on_one_line(text) if kind == "flow" else _NOTHING
+
+
+def _text_without_escapes(text: str) -> str:
+    # Long texts are mostly JSON, of which nothing is escaped but quotes and backslashes.
+    parts = [part.replace('\\"', '"') for part in text.split("\\\\")]
+    if any("\\" in part for part in parts):
+        return _ESCAPE.sub(_character_of_escape, text)
+    return "\\".join(parts)
 
 
 def _character_of_escape(escape: re.Match[str]) -> str:

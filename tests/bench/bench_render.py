@@ -3,6 +3,13 @@
 Shapes: ``shared`` has few distinct results, ``scattered`` 10 % of distinct ones, ``distinct`` nothing else. ``beside``
 has a policy for each template, in the file of that template: with ``--clusters 300``, 1,000 policies in 1,000 files,
 and 302,000 files rendered.
+
+Floors, by profiles. A pass over a changed template spends half of its time on the import of 750 modules (a fifth of
+that is unmarshalling their code) and a third on loading the source, whose files are all checked again. A label of a
+cluster by which an override goes, or an override of everything, changes every binding, because these count the
+clusters of each rule: all of them are read, made and stored again. Where everything is distinct, a million lines of
+target clusters are written and read, and a million blobs are spliced, hashed and stored. To divide that among
+processes has not been tried.
 """
 
 import argparse
