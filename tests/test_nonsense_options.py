@@ -70,6 +70,7 @@ WITHOUT = {
     ("diff", "--allow-fragile"): ("--check",),
     ("diff", "--max-bytes"): ("-o", "markdown"),
     ("diff", "--now"): (),
+    ("report", "--moves"): ("-",),
     ("diff", "--output"): (),
 }
 """The words of options that go without those of the command."""
@@ -84,6 +85,7 @@ NONSENSE = {
     "--app": "nowhere",
     "--at": "nowhere",
     "--base": "nowhere",
+    "--moves": "nowhere",
     "--capacity": "gpu",
     "--cluster": "nowhere",
     "--confirm": "nowhere",
