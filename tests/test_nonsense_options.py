@@ -164,6 +164,7 @@ ANY_TEXT = {
     "--accept-uid": "A UID is compared with that of the cluster, which says that it is another one.",
     "--as": "Any text may be the name of a user: the server knows.",
     "--as-group": "Any text may be the name of a group: the server knows.",
+    "--branch": "Git knows which names branches may have: the tests of rollback try others.",
     "--context": "A context is looked up in kubeconfigs that may be on another machine, where passes run.",
     "--container": "A member knows the containers of its pods.",
     "--credentials": "Other repositories are asked with it, and say what is wrong.",
