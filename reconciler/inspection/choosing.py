@@ -1,7 +1,10 @@
-"""The members that a command asks for their objects: those its options choose, and the way to each."""
+"""The members that a command asks for their objects: those its options choose, and the way to each.
+
+Of those that pull, which nobody here reaches, it tells what their agents last reported, with its date.
+"""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 
@@ -9,6 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import context_and_source_of_commit
+from reconciler.branches.publication import publication_of
+from reconciler.branches.status_branch import StatusBranch
+from reconciler.console.clock import age_in_words
 from reconciler.console.log import Log
 from reconciler.members.choice import members_for_command
 from reconciler.members.exchange import Failure
@@ -18,14 +24,16 @@ from reconciler.members.options import AccessOptions
 from reconciler.members.visits import MemberReach
 from reconciler.members.ways import member_access
 from reconciler.names.subjects import error_of_unknown_cluster
-from reconciler.repository import open_repository
+from reconciler.record.recorded_status import RecordedStatus, line_by_cluster, read_recorded
+from reconciler.repository import Repository, open_repository
 from render.cluster import is_applied_by_own_agent
 from render.errors import ClusterError, UnknownName
-from render.words import first_few
-
-from .pulled import lines_about_pull_members
+from render.settings.fleet import Fleet
+from render.timing import parse_instant
+from render.words import counted_noun, first_few
 
 _SIGNS = frozenset("*?[")
+_UNASKED = "pods, events and logs of it are seen only where its cluster is reached"
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
@@ -84,3 +92,34 @@ def clusters_named_by(patterns: Iterable[str], known: Sequence[str]) -> tuple[st
             )
         meant.update(dict.fromkeys(matching))
     return tuple(meant)
+
+
+def lines_about_pull_members(repository: Repository, fleet: Fleet, names: Collection[str], now: float) -> Iterator[str]:
+    """Yield a line for each member: what its agent last reported, when, and what nobody here can tell."""
+    if not names:
+        return
+    publication = publication_of(repository, fleet)
+    tip = repository.tip(publication.ref(fleet.status_branch))
+    recorded = read_recorded(StatusBranch(publication=publication, branch=fleet.status_branch), tip)
+    lines = line_by_cluster(recorded, frozenset(names))
+    for name in names:
+        line, when = lines.get(name), _time_of_report(recorded, name)
+        if line is None or not when:
+            yield f"{name} pulls and is not asked: its agent has reported nothing that is known here; {_UNASKED}"
+            continue
+        seen = parse_instant(when)
+        age = f", {age_in_words(int(now - seen.timestamp()))} ago" if seen else ""
+        unwell = f", {line.unhealthy} of them not applied or healthy" if line.unhealthy else ""
+        yield (
+            f"{name} pulls and is not asked: as of {when}{age}, its agent reported"
+            f" {counted_noun(line.objects, 'object')}{unwell}; argosy status cluster/{name} -o wide lists them,"
+            f" and {_UNASKED}"
+        )
+
+
+def _time_of_report(recorded: RecordedStatus, name: str) -> str:
+    """Return when an agent last said something: by itself, or as a pass heard it, or since when it is as it is."""
+    record, word = recorded.cluster(name), recorded.agents().get(name)
+    said = record.heartbeat if record is not None else ""
+    heard = word.heard if word is not None else ""
+    return max(said, heard) or (record.since if record is not None else "")
