@@ -6,6 +6,7 @@ from render.settings.field_rules import FieldRuling
 
 PRUNE = "argosy.dev/prune"
 RECREATE = "argosy.dev/recreate"
+OWNER = "argosy.dev/owner"
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
 PROTECTED = "resourcetemplate.karmada.io/deletion-protected"
 PROTECTED_ALWAYS = "Always"

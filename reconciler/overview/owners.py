@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from reconciler.repository import Repository
 from render.errors import GitError
 from render.model import ObjectRef, Template
+from render.template_annotations import OWNER
 
-OWNER = "argosy.dev/owner"
 _LABELS = (OWNER, "owner", "team")
 _MOST_COMMITS, _MOST_FILES = 2_000, 100
 

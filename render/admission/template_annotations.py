@@ -3,7 +3,7 @@
 from render.model import ARGOSY_GROUP, Manifest
 from render.rule_paths import paths_in_annotation, rule_path_fault
 from render.syntax import quoted_text
-from render.template_annotations import CONFLICT_RESOLUTION, FIELD_ANNOTATIONS, PRUNE, RECREATE
+from render.template_annotations import CONFLICT_RESOLUTION, FIELD_ANNOTATIONS, OWNER, PRUNE, RECREATE
 from render.words import most_similar_word
 
 from .findings import Findings, alternatives
@@ -30,8 +30,10 @@ def _check_argosy_annotation(name: str, value: str, field: str, findings: Findin
         for path in paths_in_annotation(value) or ("",):
             if fault := rule_path_fault(path):
                 findings.problem(field, fault[0], hint=fault[1])
+    elif name == OWNER:
+        return  # it is for people, and any text says something
     elif name not in _CHOICES:
-        known = (each.removeprefix(_PREFIX) for each in (*FIELD_ANNOTATIONS, *_CHOICES))
+        known = (each.removeprefix(_PREFIX) for each in (*FIELD_ANNOTATIONS, *_CHOICES, OWNER))
         near = most_similar_word(name.removeprefix(_PREFIX), known)
         hint = f"did you mean '{_PREFIX}{near}'?" if near else "argosy help annotations"
         findings.warning(field, "unknown annotation, which nothing reads", hint=hint)
