@@ -200,6 +200,7 @@ WARNED = {
     ("run", "--cluster"): "passes name it, and go on: the fleet may get such a cluster",
     ("rollout confirm", "--namespace"): "it is one of an emergency, and there is none: its own tests try it",
     ("rollout approve", "--wave"): "a wave is one of a rollout, and there is none: tests of these commands try it",
+    ("ui", "--in-cluster"): "the page of pods names it, and no other page asks members",
     ("run", "--in-cluster"): "passes name it, and go on: the fleet may get such a cluster",
 }
 """Pairs of a command and an option that takes other words there than elsewhere, and why."""

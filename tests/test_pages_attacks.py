@@ -90,7 +90,7 @@ def pages(browser: Browser) -> Iterator[tuple[str, str]]:
 
 
 class _Dangers(HTMLParser):
-    """What a browser would run: scripts beside our own, handlers of events, and addresses that are scripts."""
+    """The things that a browser would run: scripts beside our own, handlers of events, and addresses of scripts."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ import click
 from msgspec import Struct
 
 from reconciler.commands.options.help_pages import DocumentedCommand
+from reconciler.commands.options.member_options import with_access_options_of_page
 from reconciler.commands.options.page_options import EntryOptions, with_entry_options
 from reconciler.console.log import Log
 from render.notations import host_and_port_of_address
@@ -21,6 +22,7 @@ class UiOptions(Struct, frozen=True, kw_only=True):
     listen: tuple[str, int]
     opens_browser: bool
     entry: EntryOptions
+    access_words: tuple[str, ...] = ()
 
 
 def _parse_address(_context: click.Context, _option: click.Parameter, value: str) -> Any:
@@ -42,6 +44,7 @@ def _parse_address(_context: click.Context, _option: click.Parameter, value: str
     help="Serve the page here; port 0 takes one that is free.",
 )
 @with_entry_options("")
+@with_access_options_of_page
 @click.option("--open", "opens_browser", is_flag=True, help="Open the page in the browser of this machine.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -51,6 +54,9 @@ def command(log: Log, /, **options: Any) -> int:
     why, as it is now or was at any time or commit. It writes nothing: what changes something is shown as a command to
     run. Each page names the command that prints the same, and has that command's JSON at its address with .json behind
     it. Where the repository holds several fleets, the first page lists them.
+
+    Where members are reached, the pages of objects ask them for pods, events and logs, with the rights of whoever runs
+    this command.
 
     It is served to this machine alone, unless a token is asked for or a proxy says who asks. A browser asks for the
     token as a password; programs send it as 'Authorization: Bearer TOKEN'. Nothing is encrypted: beyond this machine,
@@ -69,7 +75,7 @@ def serve_page(log: Log, options: UiOptions) -> int:
 
     entry = replace(options.entry.rules(), is_local=options.listen[0] in NAMES_OF_THIS_MACHINE)
     entry.check()
-    readers = _readers_at(log.repository)
+    readers = _readers_at(log.repository, options.access_words)
     # This command lives on, so cycles among its values have to be found.
     gc.enable()
     return _serve_until_ended(log, options, entry, readers)
@@ -102,9 +108,10 @@ def _serve_until_ended(log: Log, options: UiOptions, entry: "EntryRules", reader
     return 130 if ended[0] == signal.SIGINT else 0
 
 
-def _readers_at(location: str) -> "dict[str, FleetReader]":
+def _readers_at(location: str, access_words: tuple[str, ...]) -> "dict[str, FleetReader]":
     """Return what reads each fleet at a location, by the names of the fleets."""
     from reconciler.branches.fleet_folders import locations_of_fleets
     from reconciler.pages.reader import FleetReader
 
-    return {name: FleetReader(where, name) for name, where in locations_of_fleets(location).items()}
+    places = locations_of_fleets(location)
+    return {name: FleetReader(where, name, access_words=access_words) for name, where in places.items()}

@@ -77,7 +77,7 @@ class Look(Struct, frozen=True, kw_only=True):
 
     def answer_of_members(self, words: tuple[str, ...], seconds: float) -> ViewAnswer:
         """Return the answer of a command that asks members, which are asked again after so many seconds."""
-        return self._answer_of_command(words, seconds, {})
+        return self._answer_of_command((*words, *self.reader.access_words), seconds, {})
 
     def _answer_of_command(self, words: tuple[str, ...], seconds: float, shown: Mapping[str, Any]) -> ViewAnswer:
         answer = self.reader.answer_of_command(self.commits, words, seconds)

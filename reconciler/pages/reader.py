@@ -69,11 +69,15 @@ class FleetReader:
     """A fleet at a location, read at any commits; what was read is kept by its commits, bounded in number.
 
     ``asks_members``: pages may ask members for pods and logs, with the rights of the process that serves them.
+    ``access_words`` are options that say how commands which ask members reach them.
     """
 
-    def __init__(self, location: str, name: str = "", *, asks_members: bool = True) -> None:
+    def __init__(
+        self, location: str, name: str = "", *, asks_members: bool = True, access_words: tuple[str, ...] = ()
+    ) -> None:
         self.location = location
         self.asks_members = asks_members
+        self.access_words = access_words
         self._name = name
         self._log = Log(stream=io.StringIO(), level=ERRORS_ONLY, repository=location)
         self._documents: Remembered[PlainDocument | ReconcileError] = Remembered(_MOST_DOCUMENTS)

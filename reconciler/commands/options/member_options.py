@@ -1,7 +1,7 @@
 """The options that choose the clusters of a run, say how they are reached, and what may be written there."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
 
@@ -205,6 +205,32 @@ def with_reach_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, name=name, access=access, **options)
 
     return _command_with_options(command_with_access, shown)
+
+
+_OF_PAGE = ("kubeconfig", "kubeconfigs", "in_cluster", "as_user", "as_groups")
+
+
+def with_access_options_of_page(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how pages reach members; the command gets them as the words that say the same."""
+    shown = {name: option for option, name in zip(_ACCESS, AccessOptions.names(), strict=True)}
+
+    @wraps(command)
+    def command_with_access(*arguments: Any, **options: Any) -> Any:
+        access = AccessOptions(**{name: options.pop(name) for name in _OF_PAGE})
+        _refuse_groups_without_user(access)
+        return command(*arguments, access_words=tuple(_words_of_access(access)), **options)
+
+    return _command_with_options(command_with_access, [shown[name] for name in _OF_PAGE])
+
+
+def _words_of_access(access: AccessOptions) -> Iterator[str]:
+    """Yield the options that say how members are reached, as they are written on a command line."""
+    for name in _OF_PAGE:
+        value = getattr(access, name)
+        option = {"as_user": "--as", "as_groups": "--as-group"}.get(name, f"--{name.replace('_', '-')}")
+        for text in value if isinstance(value, tuple) else (value,):
+            if text:
+                yield f"{option}={text}"
 
 
 def with_access_options(command: Callable[..., Any]) -> Callable[..., Any]:

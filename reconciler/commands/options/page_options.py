@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from msgspec import Struct
 
-from render.addresses import is_ip_address_or_network
-
 if TYPE_CHECKING:
     from reconciler.run.web.entry import EntryRules
 
@@ -69,7 +67,7 @@ def _entry_options(prefix: str) -> tuple[Callable[[_Command], _Command], ...]:
             default="",
             metavar="NAME",
             callback=_parse_header,
-            help="Believe this header of a proxy that asks people who they are, such as X-Forwarded-User.",
+            help="Believe this header of a proxy that asks people who they are.",
         ),
         click.option(
             f"--{prefix}trusted-proxy",
@@ -99,6 +97,8 @@ def _parse_header(_context: click.Context, _option: click.Parameter, value: str)
 
 
 def _parse_networks(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    from render.addresses import is_ip_address_or_network
+
     for value in values:
         if not is_ip_address_or_network(value):
             raise click.BadParameter(f"write an address or a network, such as 10.0.0.7 or 10.0.0.0/8, not {value!r}")
