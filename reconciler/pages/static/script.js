@@ -72,7 +72,7 @@
     if (link) link.focus({ preventScroll: true });
   };
 
-  let awaits = 0;
+  let awaits = -Infinity;
   const went = (key) => {
     const link = document.querySelector(`.side a[data-key="${CSS.escape(key)}"]`);
     if (link) location.assign(link.href);
@@ -82,7 +82,7 @@
     const field = event.target.closest("input, select, textarea");
     if (field) { if (event.key === "Escape") field.blur(); return; }
     if (help && help.open) return;
-    if (event.timeStamp - awaits < 1200) { awaits = 0; went(event.key); event.preventDefault(); return; }
+    if (event.timeStamp - awaits < 1200) { awaits = -Infinity; went(event.key); event.preventDefault(); return; }
     const find = document.getElementById("find");
     const filter = document.querySelector(".filter:not([hidden]) input");
     const actions = {
