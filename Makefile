@@ -13,7 +13,7 @@ EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench chaos flapping e2e e2e-peers attack audit clean
+.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench chaos flapping e2e e2e-peers e2e-browser attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -87,6 +87,10 @@ e2e: $(READY)  ## against real Kubernetes API servers, which it builds and start
 
 e2e-peers: $(READY)  ## beside a real Git server, Prometheus' reading of alerts, and the controllers of Flux and Argo CD; it builds them
 	@ARGOSY_E2E=required ARGOSY_PEERS=required $(BIN)/pytest tests/test_run_peers.py tests/test_emission_peers.py $(ARGS)
+
+e2e-browser: $(READY)  ## the page of three real members in a real browser: Debian's Chromium and axe-core, which it installs
+	@$(BIN)/python -m tests.kubernetes
+	@ARGOSY_E2E=required ARGOSY_BROWSER=required $(BIN)/pytest tests/test_pages_in_browser.py $(ARGS)
 
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
 	@$(BIN)/pytest tests/attack --durations 5 -rfE $(EVERY_CORE) $(ARGS)

@@ -39,6 +39,7 @@ MODE = os.environ.get("ARGOSY_E2E", "")
 REQUIRED = MODE == "required"
 AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
 MISSING_PEERS = frozenset(name.replace("-", "_") for name in PEERS if os.environ.get("ARGOSY_PEERS") != "required")
+BROWSER = frozenset({"chromium"} if os.environ.get("ARGOSY_BROWSER") != "required" else ())
 HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
 KARMADA = REQUIRED or (AVAILABLE and installed_karmada() is not None)
 IMITATED = REQUIRED or (AVAILABLE and is_built())
@@ -124,7 +125,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     without = [
         item
         for item in items
-        if any(name in getattr(item, "fixturenames", ()) for name in MISSING_PEERS)
+        if any(name in getattr(item, "fixturenames", ()) for name in MISSING_PEERS | BROWSER)
         or (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
         or (not KARMADA and "karmada" in getattr(item, "fixturenames", ()))
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
@@ -337,6 +338,15 @@ def argocd() -> Path:
 def miniredis() -> Path:
     """A server that speaks as Redis does."""
     return obtain_peer("miniredis")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Path:
+    """A real browser, with what drives it and what judges its pages."""
+    from .browser import obtain_axe, obtain_browser
+
+    obtain_axe()
+    return obtain_browser()[0]
 
 
 @pytest.fixture(scope="session")
