@@ -1,9 +1,17 @@
 """The losses of clusters, regions and the like, supposed: of one that is chosen, or of each in turn."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from reconciler.outputs.lists import cluster_list_document
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
+from reconciler.survey.choosing import ClusterChoice
+from reconciler.survey.lists import ListPart, list_clusters
+
+if TYPE_CHECKING:
+    from reconciler.outputs.document import OutputDocument
+    from reconciler.pages.reader import FleetReading
 
 _OPTIONS: Mapping[str, str] = {
     "without": "--without-cluster",
@@ -13,12 +21,19 @@ _OPTIONS: Mapping[str, str] = {
     "cordon": "--cordon",
 }
 """The options of ``argosy simulate`` by the fields of the form that give their values."""
-_DOMAINS = ("cluster", "region", "zone", "provider")
+_DOMAINS: Mapping[str, str] = {"cluster": "name", "region": "region", "zone": "zones", "provider": "provider"}
+"""What can be lost each in turn, by the field of a cluster that says which one it is in."""
+_MOST_CLUSTERS = 100_000
 
 
 def _answer(look: Look) -> ViewAnswer:
-    clusters = look.fleet_status()["clusters"] if look.commits.rendered else {}
-    shown = {"clusters": sorted(clusters), "asked": {name: look.asked(name) for name in _OPTIONS}, "kind": ""}
+    clusters: list[dict[str, Any]] = look.document(("every cluster",), _every_cluster)["clusters"]
+    shown: dict[str, Any] = {
+        "clusters": [each["name"] for each in clusters],
+        "domains": [name for name, field in _DOMAINS.items() if any(each.get(field) for each in clusters)],
+        "asked": {name: look.asked(name) for name in _OPTIONS},
+        "kind": "",
+    }
     by = look.asked("by")
     if by in _DOMAINS:
         words = ("simulate", "--n-minus", "1", "--by", by, "--rev", look.commits.source)
@@ -28,6 +43,10 @@ def _answer(look: Look) -> ViewAnswer:
         return ViewAnswer(shown=shown)
     words_of_one = ("simulate", *supposed, "--rev", look.commits.source)
     return look.answer_of_command(words_of_one, **{**shown, "kind": "simulation"})
+
+
+def _every_cluster(reading: "FleetReading") -> "OutputDocument":
+    return cluster_list_document(list_clusters(reading.survey(), ClusterChoice(), ListPart(limit=_MOST_CLUSTERS)))
 
 
 VIEW = PageView(
