@@ -67,7 +67,7 @@ def shown(chromium: Path, members: tuple[Member, ...], tmp_path_factory: pytest.
 
 def _commit_fleet(repository: Repository, names: list[str]) -> None:
     everything = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
-    by_weight = on_clusters(*names, replicaScheduling=weighted(**{name: 1 for name in names}))
+    by_weight = on_clusters(*names, replicaScheduling=weighted(**dict.fromkeys(names, 1)))
     hostile = a_config_map("settings", namespace=SPACE)
     hostile["metadata"]["annotations"] = {"shown.example.com/note": HOSTILE}
     repository.commit(
@@ -166,7 +166,8 @@ def test_everything_is_reached_by_keys(shown: Shown) -> None:
     assert shown.path == "/search"
     browser.press("j")
     target = browser.focused().get_attribute("href")
-    assert target and target.startswith(shown.home)
+    assert target
+    assert target.startswith(shown.home)
     browser.press(Keys.ENTER)
     assert browser.driver.current_url == target
     assert browser.said() == []
