@@ -86,13 +86,15 @@ class BindingWriter(Struct):
 
     def _manifest_with_marks(self, bound: Binding) -> tuple[Manifest, bytes]:
         """Return a binding with a mark in each place of a text that is written once, and the lines of its targets."""
-        lines = self._text(bound.targets) if bound.targets and not bound.recorded_components else b""
+        lists_components = bool(bound.recorded_components)
+        lines = self._text(bound.targets) if bound.targets and not lists_components else b""
         manifest = binding_manifest(
             replace(
                 bound,
                 targets=() if lines else bound.targets,
-                placement=None,
-                applied_placement=None,
+                # By its placement a binding knows whether each target lists its components.
+                placement=bound.placement if lists_components else None,
+                applied_placement=bound.applied_placement if lists_components else None,
                 applied_overrides="",
             )
         )
