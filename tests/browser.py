@@ -34,7 +34,7 @@ class BrowserMissing(Exception):
 
 
 class Violation(NamedTuple):
-    """What axe-core objects to on a page: its rule, and the first elements that break it."""
+    """A fault that axe-core finds in a page: its rule, and the first elements that break it."""
 
     rule: str
     elements: tuple[str, ...]
@@ -76,11 +76,11 @@ class Browsing:
         return str(self.driver.find_element(By.TAG_NAME, "body").text)
 
     def said(self) -> list[str]:
-        """What the console says since it was asked before."""
+        """The lines of the console since it was asked before."""
         return [each["message"] for each in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
 
     def violations(self) -> list[Violation]:
-        """What is hard to use with a screen reader or by the keys alone, by the rules of WCAG 2.2 AA."""
+        """The faults for whoever has a screen reader or keys alone, by the rules of WCAG 2.2 AA."""
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         asked = f"axe.run({{runOnly: {json.dumps(tags)}}}).then(found => done(JSON.stringify(found.violations)))"
         found = json.loads(self.driver.execute_async_script(f"const done = arguments[0];\n{self._axe};\n{asked}"))

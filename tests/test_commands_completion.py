@@ -83,7 +83,7 @@ TABS = [
     Tab("diff m", ["main"]),
     Tab("diff main v", ["v1"]),
     Tab("render --as w", ["works"]),
-    Tab("re", ["render", "reconcile", "rebalance"]),
+    Tab("re", ["report", "render", "reconcile", "rebalance"]),
 ]
 
 

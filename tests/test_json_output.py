@@ -175,6 +175,7 @@ REACHED = {
     "reconcile": "Reconciliation",
     "apply": "Application",
     "cluster rejoin berlin": "Rejoining",
+    "pods deploy/web -n shop": "Pods",
 }
 CHANGED = {
     "validate": "Validation",

@@ -60,7 +60,6 @@ GUESSED = {
     "pause": "'argosy cluster cordon NAME', until 'argosy cluster uncordon NAME'",
     "canary": "'argosy help rollouts' has its fields",
     "prometheus": "examples/deploy/monitoring has rules",
-    "report": "'argosy status' is that of the fleet",
 }
 """Words that people try who have read nothing, each with a part of its answer."""
 

@@ -5,7 +5,6 @@
 
 import re
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from reconciler.pages.views import VIEWS
 from .browser import PHONE, THEMES, WIDE, Browsing, browsing
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, on_clusters, weighted
 from .clusters import Member, remove_namespaces
-from .waiting import running
+from .waiting import eventually, running
 
 pytestmark = pytest.mark.cluster
 
@@ -84,12 +83,9 @@ def _commit_fleet(repository: Repository, names: list[str]) -> None:
 
 
 def _address_in(log: Path) -> str:
-    for _ in range(600):
-        found = re.search(r"http://127\.0\.0\.1:\d+/", log.read_text())
-        if found:
-            return found.group()
-        time.sleep(0.1)
-    raise AssertionError(f"the page is not served: {log.read_text()}")
+    found = eventually(lambda: re.search(r"http://127\.0\.0\.1:\d+/", log.read_text()), "the address of the page")
+    assert found is not None
+    return found.group()
 
 
 def _links(shown: Shown) -> list[str]:
@@ -198,7 +194,7 @@ def test_a_chosen_theme_stays(shown: Shown) -> None:
 
 
 def test_pods_of_members_are_there_as_they_are_now(shown: Shown) -> None:
-    """What is not in the branches is asked of the members: no pod runs here, for they have no nodes."""
+    """Members are asked for them, for no branch has them; none runs here, where there are no nodes."""
     shown.browser.look(WIDE, "light")
     shown.open(f"objects/Deployment.apps/{SPACE}/web")
     text = shown.browser.text()

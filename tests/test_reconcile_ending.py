@@ -57,6 +57,7 @@ def test_the_end_of_a_pass(case: Ended, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(ending, "check_removals_held_back", check)
     monkeypatch.setattr(ending, "problems_by_object", lambda _outcome: [object()] * case.problems)
     monkeypatch.setattr(ending, "reason_for_empty_outcome", lambda _outcome: case.empty)
+    monkeypatch.setattr(ending, "PassResult", SimpleNamespace)
     proposal = SimpleNamespace(error=case.proposal)
     outcome = SimpleNamespace(source=SimpleNamespace(objects_left_out=(object(),) * case.left_out))
     result = SimpleNamespace(proposal=proposal, fault=case.fault, outcome=outcome, reports=case.reports)

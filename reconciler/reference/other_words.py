@@ -71,8 +71,6 @@ OTHERWISE: Mapping[str, str] = {
         " run' serves metrics, for which"
         " examples/deploy/monitoring has a dashboard of Grafana.",
     ),
-    "report": "'argosy status' is that of the fleet, and 'argosy diff -o markdown' that of a change; '-o json' is for"
-    " programs.",
     **dict.fromkeys(
         ("freeze", "unfreeze"),
         "'argosy apply --allow-older argosy/rendered --until TIME --reason WHY' freezes the fleet: it holds all"

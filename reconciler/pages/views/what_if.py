@@ -22,7 +22,7 @@ _OPTIONS: Mapping[str, str] = {
 }
 """The options of ``argosy simulate`` by the fields of the form that give their values."""
 _DOMAINS: Mapping[str, str] = {"cluster": "name", "region": "region", "zone": "zones", "provider": "provider"}
-"""What can be lost each in turn, by the field of a cluster that says which one it is in."""
+"""The field of a cluster that says which it is in, by what can be lost each in turn."""
 _MOST_CLUSTERS = 100_000
 
 
