@@ -23,6 +23,8 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 T = TypeVar("T")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
 
 FIRST = datetime.min.replace(tzinfo=UTC)
 """The instant that a time too early to be written stands for."""
@@ -62,6 +64,16 @@ def parse_instant(text: str) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return whole.replace(microsecond=int(f"{fraction or 0:0<6}"[:6]))
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """Return a number with a unit as a duration; None where it is none.
+
+    >>> parse_duration("90d"), parse_duration("main")
+    (datetime.timedelta(days=90), None)
+    """
+    found = _DURATION.fullmatch(text)
+    return timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
 
 
 def instant_text(instant: datetime) -> str:

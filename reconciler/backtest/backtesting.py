@@ -9,9 +9,10 @@ from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import Publication, publication_of, remote_of_source
 from reconciler.console.log import Log
 from reconciler.repository import Repository
+from render.settings.fleet import Fleet
 
 from .past import AskedTime, RecordedPast, past_of_time
-from .proposed import read_proposed_changes, refuse_clusters_of_no_source
+from .proposed import ProposedChanges, read_proposed_changes, refuse_clusters_of_no_source
 from .replay import FLAP_WITHIN, PastReplay, Replayed
 
 
@@ -46,7 +47,15 @@ class Backtest(Struct, frozen=True, kw_only=True):
 def backtest_of_fleet(repository: Repository, question: BacktestQuestion, log: Log) -> Backtest:
     """Replay the recorded past of the fleet as it is known here."""
     fleet, _ = fleet_in_force(repository, repository.resolve("HEAD"), rendered_tip_or_none)
-    proposed = read_proposed_changes(question.policies, question.fleet_file, fleet)
+    return backtest_of_changes(
+        repository, fleet, question, read_proposed_changes(question.policies, question.fleet_file, fleet), log
+    )
+
+
+def backtest_of_changes(
+    repository: Repository, fleet: Fleet, question: BacktestQuestion, proposed: ProposedChanges, log: Log
+) -> Backtest:
+    """Replay the recorded past of a fleet with what is proposed, whatever files the question names."""
     publication = publication_of(repository, fleet)
     tip = publication.known_tip(fleet.rendered_branch)
     if tip is None:

@@ -30,6 +30,8 @@ _FIELDS = ("policies", "override_policies", "taint_policies", "quotas", "cluster
 """The fields of a source whose objects can be proposed."""
 _ONLY_KNOWN = frozenset({"clusters"})
 """The fields of which a proposed object counts only while the source of a time has one of that name."""
+_PLACING = ("policies", "override_policies", "taint_policies", "quotas")
+"""The fields of a source that decide where objects go: not who asks, nor which clusters there are."""
 _MORE_SETTINGS = ("moves", "movement_guard")
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _KINDS = "policies, override policies, ClusterTaintPolicies, FederatedResourceQuotas, Clusters and templates"
@@ -138,6 +140,16 @@ def read_proposed_changes(paths: Sequence[Path], fleet_file: Path | None, fleet:
         named = ", ".join(map(str, paths))
         raise ConfigError(f"nothing is proposed by {named}", hint=f"--policy takes files of {_KINDS}")
     return ProposedChanges(objects=objects, settings=_proposed_settings(fleet_file) if fleet_file else {})
+
+
+def changes_to_source(desired: Desired, settings: Mapping[str, Any]) -> ProposedChanges:
+    """Return the policies and settings of a whole source as what is proposed; some settings are others than its own.
+
+    Clusters and templates are left as they were at each time: taints that came and went belong to what happened.
+    """
+    objects = {name: found for name in _PLACING if (found := getattr(desired, name))}
+    fields = {name: getattr(desired.fleet, name) for name in _fields_of_settings()}
+    return ProposedChanges(objects=objects, settings={**fields, **settings})
 
 
 def _proposed_settings(path: Path) -> dict[str, Any]:

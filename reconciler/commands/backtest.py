@@ -28,7 +28,7 @@ class BacktestOptions(Struct, frozen=True, kw_only=True):
 
 
 def _parse_duration(_context: click.Context, _option: click.Parameter, value: str) -> timedelta:
-    from reconciler.console.instants import parse_duration
+    from render.timing import parse_duration
 
     found = parse_duration(value)
     if found is None:
@@ -99,7 +99,8 @@ def backtest_and_show(log: Log, options: BacktestOptions) -> int:
 def _begin(options: BacktestOptions) -> datetime | str:
     """Return the time or the commit that ``--since`` names; a duration alone counts back from the end."""
     from reconciler.console.clock import given_or_current_time
-    from reconciler.console.instants import instant_of_text, parse_duration, time_before
+    from reconciler.console.instants import instant_of_text, time_before
+    from render.timing import parse_duration
 
     now = given_or_current_time(options.until)
     ago = parse_duration(options.since)

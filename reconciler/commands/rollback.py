@@ -179,7 +179,8 @@ def _plan_meant(source: "MemberSource", chosen: _RollbackOptions) -> "tuple[Roll
 def _instant_of_revision(revision: str) -> "datetime | None":
     """Return the time that ``--to`` names; None where it names a commit."""
     from reconciler.console.clock import given_or_current_time
-    from reconciler.console.instants import instant_of_text, parse_duration
+    from reconciler.console.instants import instant_of_text
+    from render.timing import parse_duration
 
     now = given_or_current_time()
     found = instant_of_text(revision, now)

@@ -1,6 +1,7 @@
 """``argosy test``: run the PolicyTests of the source."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,9 @@ from render.words import counted_noun
 if TYPE_CHECKING:
     from reconciler.rendering.memory import SourceMemory
     from reconciler.repository import Repository
+    from reconciler.source.desired import Desired
+    from reconciler.source.policy_tests import PolicyTest
+    from reconciler.trial.backtests import BacktestFindings
     from reconciler.trial.reports import Results
     from reconciler.trial.runs import PolicyTestRun
 
@@ -45,7 +49,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     Each adds clusters and templates to the source, takes clusters away or tries other settings, and expects where
     objects go and where not: policy, clusters, replicas, fields, refusals, messages. The source is rendered for each as
-    if for the first time. What no test exercised is listed.
+    if for the first time. A test may also expect something of a backtest: what the policies and settings of the
+    present files would have done in a time that is recorded. What no test exercised is listed.
     """
     if options["update"]:
         refuse_given_options(("rev", "output"), "goes without --update, which writes the files as they stand")
@@ -68,13 +73,28 @@ def run_tests_and_show(log: Log, options: TrialOptions, memory: "SourceMemory | 
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
-        run = run_tests(repository, commit, options.paths, is_rewritten=options.update, memory=memory)
+        run = run_tests(
+            repository,
+            commit,
+            options.paths,
+            is_rewritten=options.update,
+            memory=memory,
+            backtest_of=partial(_findings_of_backtest, log, repository),
+        )
         if not run.results.trials:
             log.warning("the source has no PolicyTest")
         if options.update:
             return _update_failed_tests_and_show(log, repository, run)
     print_output(_text_of_test_results(run.results, options), options.output)
     return 0 if all(trial.passed for trial in run.results.trials) else 1
+
+
+def _findings_of_backtest(
+    log: Log, repository: "Repository", test: "PolicyTest", desired: "Desired"
+) -> "BacktestFindings":
+    from reconciler.backtest.policy_tests import findings_of_test
+
+    return findings_of_test(repository, log, test, desired)
 
 
 def _update_failed_tests_and_show(log: Log, repository: "Repository", run: "PolicyTestRun") -> int:

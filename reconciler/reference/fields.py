@@ -31,6 +31,27 @@ def _fields_of_losses(start: str) -> dict[str, Field]:
     }
 
 
+def _fields_of_counts(start: str) -> dict[str, Field]:
+    """Return the fields of the counts of a backtest that a test limits."""
+    abouts = {
+        "movedReplicas": "The replicas that left one cluster and appeared in another.",
+        "evictions": "The clusters that objects had to leave by failover, taints or a drain.",
+        "flaps": "The times that an object came back to a cluster which it had left shortly before.",
+        "unscheduledMinutes": "The minutes in which no cluster took an object, or not all of it.",
+        "replicaMinutesNotReady": "The minutes of replicas in clusters while these were not ready.",
+    }
+    limits = {
+        "atMost": "So much at most.",
+        "atLeast": "So much at least.",
+        "noMoreThanReally": "True if it must not be more than it really was.",
+    }
+    found: dict[str, Field] = {}
+    for name, about in abouts.items():
+        found[f"{start}.{name}"] = Field(about)
+        found |= {f"{start}.{name}.{limit}": Field(sentence) for limit, sentence in limits.items()}
+    return found
+
+
 POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "metadata.name": Field("The name of the test; every test has its own."),
     "spec.given": Field("The changes to the source before it is rendered."),
@@ -76,7 +97,25 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.given.unschedulable[].cluster": Field("The cluster."),
     "spec.given.unschedulable[].since": Field("The time since when it is so."),
     "spec.given.unschedulable[].ready": Field("So many replicas of each workload run there; all others wait.", 0),
-    "spec.expect": Field("What is expected; each item is about one object."),
+    "spec.backtest": Field(
+        "A replay of a time that the branches record, as `argosy backtest` makes one: with the policies, overrides,"
+        " quotas and settings of the tested files, and those of `spec.given.argosy`, over the clusters and templates of"
+        " each time. A policy that was removed since counts as long as it stood."
+    ),
+    "spec.backtest.since": Field(
+        "The beginning of that time: a time, or so long before `until`, or before now, such as `30d`. A test fails"
+        " where a part of it is not in this clone."
+    ),
+    "spec.backtest.until": Field("The end of that time; left out, that of the newest commit."),
+    "spec.backtest.flapWithin": Field("Coming back to a cluster so soon is a flap.", "1h"),
+    "spec.backtest.expect": Field("What is expected of the replay."),
+    "spec.backtest.expect.asItWas": Field(
+        "True if every rendered commit has to come out as it really was, false if one must not."
+    ),
+    **_fields_of_counts("spec.backtest.expect"),
+    "spec.expect": Field(
+        "What is expected; each item is about one object. A test with a `spec.backtest` may have none."
+    ),
     "spec.expect[].kind": Field("The kind of the object."),
     "spec.expect[].group": Field("The API group of the object; left out means the core group."),
     "spec.expect[].namespace": Field("The namespace of the object; left out means the fleet's default namespace."),

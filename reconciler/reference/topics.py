@@ -109,8 +109,8 @@ def _sections_on_policy_test_fields() -> tuple[TopicSection, ...]:
     before = (
         "A PolicyTest (`apiVersion: argosy.dev/v1alpha1`) says where objects must go. It stands anywhere in the source,"
         " by custom in a file `*_test.yaml`, and is never propagated. `argosy test` renders the source for each test as"
-        " if for the first time, with the capacity that Clusters declare. `argosy schema PolicyTest` prints its JSON"
-        " Schema."
+        " if for the first time, with the capacity that Clusters declare. `backtest` expects something of the recorded"
+        " past instead, or as well. `argosy schema PolicyTest` prints its JSON Schema."
     )
     filters = TopicSection(
         title="Filters",

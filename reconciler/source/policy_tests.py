@@ -19,6 +19,7 @@ from render.settings.reading import parse_fleet
 from render.settings.trials import settings_that_trials_may_set
 from render.timing import parse_instant
 
+from .expected_backtests import ExpectedBacktest, parse_expected_backtest
 from .karmada_objects import admitted_kind, load_karmada_objects
 from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced, load_templates
@@ -100,7 +101,8 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     in them, with the time since when. Agents of those ``reporting`` report meanwhile; ``unschedulable`` are those in
     which no more pods start, from when on. ``not_met`` are the checks of rollouts whose sources say no, with the time
     since when; all others say yes. ``not_looked_at`` are clusters that no pass looks at since a time. ``changes`` are
-    those of the source on the way, and ``requests`` what people say about rollouts.
+    those of the source on the way, and ``requests`` what people say about rollouts. ``backtest`` is about the recorded
+    past of the fleet, and not about what the test is given.
     """
 
     name: str
@@ -121,6 +123,7 @@ class PolicyTest(Struct, frozen=True, kw_only=True):
     not_looked_at: Mapping[str, datetime] = field(default_factory=dict)
     changes: tuple[TriedChange, ...] = ()
     requests: tuple[RolloutRequest, ...] = ()
+    backtest: ExpectedBacktest | None = None
 
 
 def parse_expectation(spec: Manifest, *, namespace: str) -> Expectation:
@@ -188,7 +191,7 @@ def _parse_test(
     spec = manifest["spec"]
     given = spec.get("given") or {}
     reading = _GivenObjects(place=place, loaded=loaded, is_namespaced=is_namespaced, fleet=fleet)
-    expected = spec["expect"]
+    expected = spec.get("expect") or ()
     return PolicyTest(
         name=manifest["metadata"]["name"],
         path=place.file.path,
@@ -211,6 +214,7 @@ def _parse_test(
         ),
         changes=tuple(_changes_of_source(given, reading)),
         requests=tuple(_requests_about_rollouts(given)),
+        backtest=parse_expected_backtest(spec.get("backtest")),
         expectations=tuple(
             parse_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),

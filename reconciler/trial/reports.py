@@ -36,6 +36,8 @@ def results_as_text(results: Results) -> Iterator[str]:
     for trial in results.trials:
         yield answer_in_style("ok" if trial.passed else "FAIL", width=4)
         yield f"  {trial.test.name}  {trial.test.path}\n"
+        if trial.backtest is not None:
+            yield f"      {trial.backtest.sentence}\n"
         yield from (f"      {results.sentence(trial, each)}\n" for each in trial.mismatches)
     yield from (f"{line}\n" for line in _summary_lines(results))
 

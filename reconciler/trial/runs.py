@@ -18,6 +18,7 @@ from reconciler.source.policy_tests import PolicyTest
 from render.errors import InputError
 from render.words import counted_noun
 
+from .backtests import BacktestOfTest, findings_without_a_past
 from .names import problems_of_unknown_names
 from .reports import Results
 from .trials import coverage_of, run_trial
@@ -40,11 +41,13 @@ def run_tests(
     *,
     is_rewritten: bool = False,
     memory: SourceMemory | None = None,
+    backtest_of: BacktestOfTest = findings_without_a_past,
 ) -> PolicyTestRun:
     """Run the tests of a commit ("": the work tree) below some paths; without paths all of them.
 
     InputError when the source cannot be used, or a test names something that nothing goes by. ``is_rewritten``: the
-    expectations are about to be written anew, and may name anything.
+    expectations are about to be written anew, and may name anything. ``backtest_of`` replays the past
+    that a test is about.
     """
     parsed = memory.parsed if memory is not None else None
     loaded = read_loaded(repository, commit, parsed, facts=reader_of_recorded_facts(repository))
@@ -55,7 +58,7 @@ def run_tests(
     if problems := tuple(problems_of_unknown_names(tests, loaded.desired, line_of, is_rewritten=is_rewritten)):
         raise InputError(problems, summary=f"{counted_noun(len(problems), 'problem')}; no test was run")
     answers = _recorded_webhook_answers(repository, loaded.desired)
-    trials = [run_trial(test, loaded.desired, answers) for test in tests]
+    trials = [run_trial(test, loaded.desired, answers, backtest_of) for test in tests]
     results = Results(trials=trials, coverage=coverage_of(trials, loaded.desired), line_of=line_of)
     return PolicyTestRun(results=results, places=loaded.lines.places if loaded.lines else {})
 

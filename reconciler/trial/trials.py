@@ -24,6 +24,7 @@ from render.resilience.policy import ResiliencePolicy
 from render.selectors import ResourceSelector
 from render.words import most_similar_word
 
+from .backtests import BacktestFindings, BacktestOfTest, findings_without_a_past, mismatches_of_backtest
 from .fields import MISSING, WITHHELD, Mismatch, field_at_json_pointer, objects_rendered_for_clusters, value_for_message
 from .stepping import desired_with_changes, render_passes
 
@@ -31,12 +32,16 @@ NO_ANSWERS: Answers = {}
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """The result of a test, with the policies and override rules that decided about the objects it is about."""
+    """The result of a test, with the policies and override rules that decided about the objects it is about.
+
+    ``backtest`` is what the replay of a past found (None: the test asks for none).
+    """
 
     test: PolicyTest
-    mismatches: tuple[Mismatch, ...]
-    policies: frozenset[str]
-    rules: frozenset[tuple[str, str]]
+    mismatches: tuple[Mismatch, ...] = ()
+    policies: frozenset[str] = frozenset()
+    rules: frozenset[tuple[str, str]] = frozenset()
+    backtest: BacktestFindings | None = None
 
     @property
     def passed(self) -> bool:
@@ -44,23 +49,39 @@ class Trial(Struct, frozen=True, kw_only=True):
         return not self.mismatches
 
 
-def run_trial(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
+def run_trial(
+    test: PolicyTest,
+    desired: Desired,
+    answers: Answers = NO_ANSWERS,
+    backtest_of: BacktestOfTest = findings_without_a_past,
+) -> Trial:
     """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks.
 
     A test with a time is about the pass at that time, after those that went before it; an expectation may have its own.
+    ``backtest_of`` replays the past that a test is about.
     """
     return result_or_substitute(
-        partial(_run_trial_unguarded, test, desired, answers), partial(_trial_failed_by_error, test)
+        partial(_run_trial_unguarded, test, desired, answers, backtest_of), partial(_trial_failed_by_error, test)
     )
 
 
 def _trial_failed_by_error(test: PolicyTest, error: Exception) -> Trial:
     """Return the result of a test that led to an error nobody thought of."""
     mismatch = Mismatch(field="spec", message=f"{words_of_unexpected_error(error)}; {REPORT_IT}", got=WITHHELD)
-    return Trial(test=test, mismatches=(mismatch,), policies=frozenset(), rules=frozenset())
+    return Trial(test=test, mismatches=(mismatch,))
 
 
-def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
+def _run_trial_unguarded(test: PolicyTest, desired: Desired, answers: Answers, backtest_of: BacktestOfTest) -> Trial:
+    placed = _trial_of_places(test, desired, answers) if test.expectations else Trial(test=test)
+    if test.backtest is None:
+        return placed
+    found = backtest_of(test, desired)
+    mismatches = (*placed.mismatches, *mismatches_of_backtest(test.backtest, found))
+    return replace(placed, mismatches=mismatches, backtest=found)
+
+
+def _trial_of_places(test: PolicyTest, desired: Desired, answers: Answers) -> Trial:
+    """Return the result of what a test expects of objects."""
     given = desired_with_given_objects(desired, test)
     inputs = Inputs(desired=given, facts={}, previous=None, source="", answers=answers)
     passes = _rendered_passes(test, inputs)

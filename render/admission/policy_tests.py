@@ -5,13 +5,23 @@ from typing import Any
 
 from render.patterns import UnusablePattern, check_pattern, pattern_of_partial_match
 from render.syntax import quoted_text
-from render.timing import parse_instant
+from render.timing import parse_duration, parse_instant
 
 from .findings import Findings
 from .resilience import SURVIVED_LOSS
 from .rollouts import CONTROL_SPEC
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Record, Text, Whole
 from .shared_schema import TEXT, TEXTS
+
+BACKTEST_COUNTS = ("movedReplicas", "evictions", "flaps", "unscheduledMinutes", "replicaMinutesNotReady")
+"""The counts of a backtest that a test may limit."""
+_COUNT = Record(
+    {
+        "atMost": Whole(INT32, minimum=0, keep=True),
+        "atLeast": Whole(INT32, minimum=0, keep=True),
+        "noMoreThanReally": Flag(),
+    }
+)
 
 POLICY_TEST_SPEC = Record(
     {
@@ -54,7 +64,15 @@ POLICY_TEST_SPEC = Record(
                 ),
             }
         ),
-        "expect!": ListOf(
+        "backtest": Record(
+            {
+                "since!": TEXT,
+                "until": TEXT,
+                "flapWithin": TEXT,
+                "expect!": Record({"asItWas": Flag(keep=True), **dict.fromkeys(BACKTEST_COUNTS, _COUNT)}),
+            }
+        ),
+        "expect": ListOf(
             Record(
                 {
                     "kind!": Text(min_length=1),
@@ -92,9 +110,13 @@ _SOMEWHERE = ("clusters", "notIn", "replicas", "fields", "survives", "doesNotSur
 
 def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
     """Report paths that are no JSON pointers, patterns that are none, and expectations that exclude each other."""
-    given = test["spec"].get("given") or {}
+    spec = test["spec"]
+    given = spec.get("given") or {}
     _check_times_of_test(given, findings)
-    for number, expectation in enumerate(test["spec"].get("expect") or ()):
+    if spec.get("backtest") is not None:
+        _check_backtest(spec["backtest"], findings)
+    _check_that_something_is_expected(spec, given, findings)
+    for number, expectation in enumerate(spec.get("expect") or ()):
         here = f"spec.expect[{number}]"
         _check_time_of_expectation(expectation.get("at") or "", given, f"{here}.at", findings)
         if expectation.get("absent") and (others := [each for each in _SOMEWHERE if expectation.get(each)]):
@@ -102,6 +124,49 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
             findings.problem(f"{here}.absent", f"is expected beside {', '.join(others)}", hint=hint)
         _check_regular_expression(expectation.get("messageMatches"), f"{here}.messageMatches", findings)
         _check_expected_fields(expectation.get("fields") or (), f"{here}.fields", findings)
+
+
+def _check_that_something_is_expected(spec: Mapping[str, Any], given: Mapping[str, Any], findings: Findings) -> None:
+    """Report a test without expectations, and what it is given for none."""
+    if spec.get("expect"):
+        return
+    if spec.get("backtest") is None:
+        findings.required("spec.expect", hint="or expect something of the past, in spec.backtest")
+        return
+    for name in sorted(given.keys() - {"argosy"}):
+        hint = "a backtest has the clusters and the templates of each time: spec.given.argosy alone counts in it"
+        findings.problem(f"spec.given.{name}", "means nothing without spec.expect", hint=hint)
+
+
+def _check_backtest(backtest: Mapping[str, Any], findings: Findings) -> None:
+    """Report times and durations of a backtest that are none, and counts of which nothing can be expected."""
+    here, since, until = "spec.backtest", backtest["since"], backtest.get("until") or ""
+    begin, end = parse_instant(since), parse_instant(until)
+    if begin is None and parse_duration(since) is None:
+        hint = "write it as '30d' or '2026-03-01T14:05:00Z'"
+        findings.problem(f"{here}.since", f"{quoted_text(since)} is neither a duration nor a time", hint=hint)
+    if until and end is None:
+        findings.problem(f"{here}.until", f"{quoted_text(until)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
+    if begin and end and begin > end:
+        findings.problem(f"{here}.since", "must not be after until")
+    within = backtest.get("flapWithin") or ""
+    if within and parse_duration(within) is None:
+        findings.problem(
+            f"{here}.flapWithin", f"{quoted_text(within)} is no duration", hint="write it as '30m' or '1h'"
+        )
+    _check_expected_counts(backtest["expect"], f"{here}.expect", findings)
+
+
+def _check_expected_counts(expected: Mapping[str, Any], path: str, findings: Findings) -> None:
+    """Report a backtest or a count of which nothing is expected, and limits that exclude each other."""
+    if not expected and not any(each.field.startswith(path) for each in findings.problems):
+        findings.problem(path, "expects nothing", hint=f"name asItWas, {', '.join(BACKTEST_COUNTS)}")
+    for name in (each for each in BACKTEST_COUNTS if each in expected):
+        least, most = (expected[name].get(each) for each in ("atLeast", "atMost"))
+        if least is None and most is None and not expected[name].get("noMoreThanReally"):
+            findings.problem(f"{path}.{name}", "expects nothing", hint="name atMost, atLeast or noMoreThanReally")
+        if least is not None and most is not None and least > most:
+            findings.problem(f"{path}.{name}.atLeast", "must not be more than atMost")
 
 
 def _check_times_of_test(given: Mapping[str, Any], findings: Findings) -> None:
