@@ -10,6 +10,9 @@
 5. So if the room that is left, less all that others could take of it, is enough for each other object, all are placed,
    in whatever order they are decided. Where it is not, or something else decides (spread constraints, groups, quotas,
    models of nodes), nothing is certain, and somebody has to decide.
+6. Static weights are certain only while each cluster that is left has room for all that is missing. Where one has not,
+   each loss has a decision of each object in it, which takes time in proportion to the clusters that it goes to: of
+   objects in all clusters that is the square of the clusters, times the objects.
 """
 
 from collections.abc import Mapping, Sequence
