@@ -32,7 +32,7 @@ def _walk(browser: Browser, first: str) -> Iterator[tuple[str, str]]:
         address = ahead.pop(0)
         shown = browser.answered(address)
         # A loss of every zone is offered wherever zones are known or not, and the answer says which.
-        # So are the pods of an object whose kind has none.
+        # So are the pods of objects, which no member of this fleet tells of.
         is_refused = address.startswith("/what-if?by=") or address.partition("?")[0].endswith("/pods")
         expected = {200, 422} if is_refused else {200}
         assert shown.code in expected, (address, shown.text)

@@ -266,3 +266,19 @@ def test_a_page_that_may_ask_no_member_says_by_which_command_one_asks(repository
     words = words_of(page.content.decode())
     assert "this page asks no members" in words
     assert "argosy pods Deployment.apps/web --namespace=shop --timeout=10s" in words
+
+
+def test_an_object_of_a_kind_that_has_no_pods_leads_to_none(browser: Browser) -> None:
+    """Neither a tab nor a row of its page is a link to pods, and their address says why there is no such page."""
+    address = "/objects/Namespace/-/shop"
+    page = answered(browser, address)
+    assert [each for each in links_of(page) if "/pods" in each] == []
+    assert "Pods objects of this kind have none" in words_of(page)
+    assert {each.partition("?")[0] for each in links_of(answered(browser, WEB)) if "/pods" in each} == {f"{WEB}/pods"}
+    shown = settled(browser, f"{address}/pods")
+    words = words_of(shown.text)
+    assert (shown.code, "objects of kind Namespace have no pods" in words, "argosy status Namespace/shop" in words) == (
+        404,
+        True,
+        True,
+    )

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
+from render.kinds import BUILT_IN
 from render.model import ObjectRef
 from render.timing import epoch_text, parse_instant
 
@@ -67,6 +68,7 @@ def _environment() -> Environment:
         "author_name": author_name,
         "before_and_after": before_and_after,
     }
+    environment.tests |= {"kind_with_pods": may_have_pods}
     environment.globals |= {"static": static_files()}
     return environment
 
@@ -125,6 +127,17 @@ def object_parts(text: str) -> Mapping[str, str] | None:
     if not kind or not rest:
         return None
     return {"kind": kind, "namespace": namespace if slash else "", "name": name if slash else rest}
+
+
+def may_have_pods(group_kind: str) -> bool:
+    """Say whether objects of a kind may own pods: of Kubernetes' kinds it is known, and any other may.
+
+    >>> [may_have_pods(each) for each in ("Deployment.apps", "Namespace", "Widget.example.com")]
+    [True, False, True]
+    """
+    kind, _, group = group_kind.partition(".")
+    built_in = BUILT_IN.get((group, kind))
+    return built_in is None or bool(built_in.pod_spec)
 
 
 def object_words(ref: Mapping[str, str]) -> str:

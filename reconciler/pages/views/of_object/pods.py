@@ -2,8 +2,9 @@
 
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.shown_object import ShownObject
+from reconciler.pages.templating import may_have_pods
 from reconciler.pages.view import PageView
-from render.errors import ConfigError
+from render.errors import ConfigError, UnknownName
 
 _SECONDS = 30.0
 """So long an answer of members is shown before they are asked again."""
@@ -12,6 +13,10 @@ _LINES, _MOST_LINES = 100, 1000
 
 def _answer(look: Look) -> ViewAnswer:
     shown = ShownObject.of_look(look)
+    if not may_have_pods(shown.kind):
+        raise UnknownName(
+            f"objects of kind {shown.kind} have no pods", hint=f"argosy {' '.join(shown.command('status'))}"
+        )
     options = [f"--{name}={value}" for name in ("cluster", "pod") if (value := look.asked(name))]
     if look.asked("pod"):
         options += [f"--container={name}" for name in [look.asked("container")] if name]
