@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.cli import run
+from render.documents import parse_documents
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
@@ -309,6 +310,54 @@ def test_a_watch_of_one_cluster_prints_the_rows_of_kubectl(
         assert (code, own.errors.read_text().strip()) == (130, "argosy: interrupted")
     finally:
         remove_namespaces(applied.members[:1], "watched")
+
+
+DOCUMENTS = [
+    ("-o", "json"), ("-o", "yaml"), ("-o", "json", "--output-watch-events"), ("-o", "yaml", "--output-watch-events"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", DOCUMENTS, ids=" ".join)
+def test_a_watch_prints_the_documents_of_kubectl(applied: Applied, form: tuple[str, ...], tmp_path: Path) -> None:
+    """The same objects and events in the same order, each with the cluster that kubectl has no field for."""
+    member, words = applied.members[0], ("cm", "-n", "watched", "-l", "app=seen", *form)
+    member.kubectl("create", "namespace", "watched")
+    try:
+        for name in ("one", "other"):
+            member.kubectl("-n", "watched", "create", "cm", name)
+            member.kubectl("-n", "watched", "label", "cm", name, "app=seen")
+        ours = [sys.executable, "-m", "reconciler", "-C", str(applied.repository.path), "get", *words, "-w"]
+        ours += ["--kubeconfigs", str(applied.kubeconfigs), "--cluster", "member1"]
+        theirs = [str(kubectl_path()), "--kubeconfig", str(member.kubeconfig), "get", *words, "-w"]
+        with watching(tmp_path, "ours", ours) as own, watching(tmp_path, "theirs", theirs) as other:
+            for watcher in (own, other):
+                eventually(watcher.lines, "what is there")
+            change_objects(member)
+            for watcher in (own, other):
+                eventually(lambda watcher=watcher: re.search(r'c"?: *"3"', watcher.output.read_text()), "the last one")
+            assert (own.ended(), other.ended() != 0) == (130, True)
+        found, wanted = (documents_in(each.output.read_text(), form[1]) for each in (own, other))
+        assert [without_cluster(each) for each in found] == [(each, "member1") for each in wanted]
+        assert len(found) > len(("one", "other"))
+    finally:
+        remove_namespaces(applied.members[:1], "watched")
+
+
+def documents_in(text: str, form: str) -> list[Any]:
+    if form == "yaml":
+        return [each.value for each in parse_documents(text.encode())]
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while at < len(text):
+        document, end = decoder.raw_decode(text, at)
+        found.append(document)
+        at = end + 1
+    return found
+
+
+def without_cluster(document: dict[str, Any]) -> tuple[Any, str]:
+    item = dict(document.get("object", document))
+    cluster = item.pop("cluster")
+    return ({**document, "object": item} if "object" in document else item), cluster
 
 
 def is_next_change_told(member: Member, numbers: Iterator[int], watcher: Watcher) -> bool:

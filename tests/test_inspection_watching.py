@@ -15,7 +15,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from reconciler.cli import run
+from reconciler.inspection.objects import ObjectOutput
 from reconciler.inspection.tables import Column, Row, Shown
+from reconciler.inspection.watched_documents import WatchedDocuments
 from reconciler.inspection.watched_tables import WatchedRow, WatchedTable
 
 from .build import Repository, a_cluster, argosy
@@ -203,10 +205,131 @@ def test_only_changes_are_shown_where_that_is_asked_for(tmp_path: Path) -> None:
     assert watched.output.read_text() == "CLUSTER   NAME   DATA\nm1        a      1\n"
 
 
+def an_item(name: str, version: int, **fields: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default", "resourceVersion": str(version), "managedFields": [{}]}
+    return {"metadata": metadata, **fields}
+
+
+def a_whole_event(kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "object": {"apiVersion": "v1", "kind": "ConfigMap", **item}}
+
+
+SHOWN_A = """{
+  "cluster": "m1",
+  "metadata": {
+    "name": "a",
+    "namespace": "default",
+    "resourceVersion": "3"
+  },
+  "apiVersion": "v1",
+  "kind": "ConfigMap"
+}
+"""
+CHANGED_A = """{
+  "cluster": "m1",
+  "apiVersion": "v1",
+  "kind": "ConfigMap",
+  "metadata": {
+    "name": "a",
+    "namespace": "default",
+    "resourceVersion": "6"
+  }
+}
+"""
+SHOWN_C = """apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: c
+  namespace: default
+  resourceVersion: "7"
+cluster: m1
+"""
+
+
+class Streamed(NamedTuple):
+    words: tuple[str, ...]
+    text: str
+
+
+STREAMED = [
+    Streamed(("-o", "name"), "m1 configmap/a\nm1 configmap/a\nm1 configmap/c\n"),
+    Streamed(
+        ("-o", "name", "--output-watch-events"),
+        "m1 ADDED configmap/a\nm1 DELETED configmap/a\nm1 ADDED configmap/c\n",
+    ),
+    Streamed(("-o", "json"), SHOWN_A + CHANGED_A + CHANGED_A.replace('"6"', '"7"').replace('"a"', '"c"')),
+    Streamed(
+        ("-o", "json", "--output-watch-events", "--watch-only"),
+        '{"type":"DELETED","object":{"cluster":"m1","apiVersion":"v1","kind":"ConfigMap",'
+        '"metadata":{"name":"a","namespace":"default","resourceVersion":"6"}}}\n'
+        '{"type":"ADDED","object":{"cluster":"m1","apiVersion":"v1","kind":"ConfigMap",'
+        '"metadata":{"name":"c","namespace":"default","resourceVersion":"7"}}}\n',
+    ),
+    Streamed(
+        ("-o", "yaml", "--watch-only"),
+        SHOWN_C.replace("name: c", "name: a").replace('"7"', '"6"') + "---\n" + SHOWN_C,
+    ),
+    Streamed(
+        ("-o", "yaml", "--watch-only", "--output-watch-events", "--show-managed-fields"),
+        """object:
+  apiVersion: v1
+  cluster: m1
+  kind: ConfigMap
+  metadata:
+    managedFields:
+    - {}
+    name: a
+    namespace: default
+    resourceVersion: "6"
+type: DELETED
+---
+object:
+  apiVersion: v1
+  cluster: m1
+  kind: ConfigMap
+  metadata:
+    managedFields:
+    - {}
+    name: c
+    namespace: default
+    resourceVersion: "7"
+type: ADDED
+""",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", STREAMED, ids=lambda case: " ".join(case.words))
+def test_each_event_is_a_document_in_a_form_for_programs(case: Streamed, tmp_path: Path) -> None:
+    script = Script(
+        lists=[{"kind": "ConfigMapList", "metadata": {"resourceVersion": "5"}, "items": [an_item("a", 3)]}],
+        watches=[
+            Told((a_whole_event("DELETED", an_item("a", 6)), a_whole_event("BOOKMARK", an_item("", 9))), "end"),
+            Told((a_whole_event("ADDED", an_item("c", 7)),)),
+        ],
+    )
+    with a_watch(tmp_path, {"m1": script}, *case.words) as watched:
+        eventually(lambda: len(watched.output.read_text()) >= len(case.text), "the last document", seconds=15)
+        assert watched.interrupted() == 130
+    assert watched.output.read_text() == case.text
+    assert script.asked_from == ["5", "9"]
+
+
+def test_no_event_shows_the_content_of_a_secret() -> None:
+    item = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}, "data": {"token": "c2VjcmV0"}}
+    row = WatchedRow(cluster="m1", event="ADDED", row=Row(cells=(), name="key", item=item))
+    documents = WatchedDocuments(output=ObjectOutput(form="json"), has_events=True)
+    assert documents.text_of_rows([row]) == (
+        '{"type":"ADDED","object":{"cluster":"m1","apiVersion":"v1","kind":"Secret","metadata":{"name":"key"},'
+        '"data":{"token":"(hidden)"}}}\n'
+    )
+
+
 WRONG = [
     (("cm,pods", "-w"), "-w watches one kind, or one object of it: name no other"),
     (("cm", "a", "b", "-w"), "-w watches one kind, or one object of it: name no other"),
-    (("cm", "-w", "-o", "json"), "--watch goes with tables"),
+    (("cm", "-w", "-o", "jsonpath={.kind}"), "--watch goes with tables, and with -o name, json and yaml"),
+    (("cm", "-w", "-o", "json", "--show-labels"), "--show-labels goes with tables"),
     (("cm", "--output-watch-events"), "--output-watch-events goes with -w"),
 ]
 

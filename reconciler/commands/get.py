@@ -99,7 +99,7 @@ class GetOptions(Struct, frozen=True, kw_only=True):
 @click.option("--ignore-not-found", is_flag=True, help="Say nothing of names that no cluster has.")
 @click.option("-w", "--watch", is_flag=True, help="After what is there, show every change as it comes, until ^C.")
 @click.option("--watch-only", is_flag=True, help="Show the changes alone.")
-@click.option("--output-watch-events", is_flag=True, help="Show in a column what happened: ADDED, MODIFIED, DELETED.")
+@click.option("--output-watch-events", is_flag=True, help="Show what happened as well: ADDED, MODIFIED, DELETED.")
 @with_asking_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -112,7 +112,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     With -w all members are watched at once, and each change is a row, as with kubectl. A member that does not answer is
     named and asked again; nothing that happens meanwhile is left out, but what several changes made of an object may be
-    one row.
+    one row. With -o name, json or yaml each change is a document of its own; with --output-watch-events it is a
+    document that has a type and an object.
     """
     chosen = GetOptions(**options)
     _refuse_options_without_effect(chosen)
@@ -124,8 +125,8 @@ def _refuse_options_without_effect(options: GetOptions) -> None:
     if options.all_namespaces and is_option_given("namespace"):
         raise click.UsageError("-A means every namespace and -n one: choose one")
     form = options.output.partition("=")[0]
-    if form not in {"", "wide"}:
-        refuse_given_options(["watch", "watch_only", "output_watch_events"], "goes with tables")
+    if form not in {"", "wide", "name", "json", "yaml"}:
+        refuse_given_options(["watch", "watch_only"], "goes with tables, and with -o name, json and yaml")
     if not (options.watch or options.watch_only):
         refuse_given_options(["output_watch_events"], "goes with -w")
     if form not in {"", "wide"}:
@@ -148,7 +149,7 @@ def get_and_show(log: Log, options: GetOptions) -> int:
     output = parse_object_output(options.output, has_header=not options.no_headers)
     wanted = _wanted_objects(options)
     if options.watch or options.watch_only:
-        return _watch_and_show(log, wanted, options)
+        return _watch_and_show(log, wanted, options, output)
     question = ObjectQuestion(wanted=wanted, now=datetime.now(UTC), is_whole=output is not None)
     with chosen_members(log, options.access) as chosen:
         answers = answers_of_members(chosen.names, question, chosen.reach)
@@ -157,13 +158,15 @@ def get_and_show(log: Log, options: GetOptions) -> int:
     return _exit_code_with_words(found, wanted, chosen, options, log)
 
 
-def _watch_and_show(log: Log, wanted: "ObjectsWanted", options: GetOptions) -> int:
+def _watch_and_show(log: Log, wanted: "ObjectsWanted", options: GetOptions, output: "ObjectOutput | None") -> int:
     from reconciler.commands.watched_objects import WatchTerms, check_watched_kinds, watch_and_show
 
     check_watched_kinds(wanted)
     terms = WatchTerms(
         wanted=wanted,
         shown=_shown_of_options(options),
+        output=output,
+        has_managers=options.show_managed_fields,
         only_changes=options.watch_only,
         has_events=options.output_watch_events,
         ignores_absence=options.ignore_not_found,

@@ -9,12 +9,14 @@ import click
 from msgspec import Struct, field
 
 from reconciler.console.log import Log
-from reconciler.console.printing import print_error, print_text
+from reconciler.console.printing import print_data, print_error, print_text
 from reconciler.inspection.asking import Answered
 from reconciler.inspection.choosing import Chosen, chosen_members
 from reconciler.inspection.found import FoundInMembers
-from reconciler.inspection.tables import Shown
+from reconciler.inspection.objects import ObjectOutput
+from reconciler.inspection.tables import Column, Shown
 from reconciler.inspection.wanted import ObjectsWanted
+from reconciler.inspection.watched_documents import WatchedDocuments
 from reconciler.inspection.watched_tables import WatchedRow, WatchedTable
 from reconciler.inspection.watching import (
     News,
@@ -34,10 +36,15 @@ if TYPE_CHECKING:
 
 
 class WatchTerms(Struct, frozen=True, kw_only=True):
-    """The objects that are watched, and how they are shown: ``only_changes`` leaves out what is there first."""
+    """The objects that are watched, and how they are shown: ``only_changes`` leaves out what is there first.
+
+    ``output`` is the form of documents; None: they are rows of a table. ``has_managers`` keeps fields of managers.
+    """
 
     wanted: ObjectsWanted
     shown: Shown
+    output: ObjectOutput | None = None
+    has_managers: bool = False
     only_changes: bool = False
     has_events: bool = False
     ignores_absence: bool = False
@@ -56,7 +63,9 @@ def watch_and_show(log: Log, access: AccessOptions, terms: WatchTerms) -> int:
 
     ended = threading.Event()
     with chosen_members(log, access) as chosen:
-        question = WatchQuestion(wanted=terms.wanted, clock=lambda: datetime.now(UTC))
+        question = WatchQuestion(
+            wanted=terms.wanted, clock=lambda: datetime.now(UTC), is_whole=terms.output is not None
+        )
 
         def open_client(name: str) -> "WatchingClient | Failure":
             return chosen.members.open(name, time.monotonic() + chosen.reach.timeout)
@@ -78,10 +87,16 @@ class _Watching(Struct, kw_only=True):
     begun: dict[str, Answered | Failure] = field(default_factory=dict)
     over: set[str] = field(default_factory=set)
     table: WatchedTable | None = None
+    documents: WatchedDocuments | None = None
 
     def show(self) -> int:
         """Show what is there and then what changes; return how it went once nothing more can come."""
-        self.table = WatchedTable(shown=self.terms.shown, has_events=self.terms.has_events)
+        terms = self.terms
+        self.table = WatchedTable(shown=terms.shown, has_events=terms.has_events)
+        if terms.output is not None:
+            self.documents = WatchedDocuments(
+                output=terms.output, has_events=terms.has_events, has_managers=terms.has_managers
+            )
         early = self._first_news()
         if self._end_of_beginning():
             return 1
@@ -137,7 +152,6 @@ class _Watching(Struct, kw_only=True):
             return
         answers = [(name, answer) for name in names if isinstance(answer := self.begun[name], Answered)]
         tables = [(name, kind.table) for name, answer in answers for kind in answer.kinds if kind.table.rows]
-        assert self.table is not None
         for columns in dict.fromkeys(table.columns for _, table in tables):
             rows = [
                 WatchedRow(cluster=name, event="ADDED", row=row)
@@ -145,13 +159,20 @@ class _Watching(Struct, kw_only=True):
                 if table.columns == columns
                 for row in table.rows
             ]
+            self._print_rows(columns, rows)
+
+    def _print_rows(self, columns: tuple[Column, ...], rows: Sequence[WatchedRow]) -> None:
+        assert self.table is not None
+        if self.documents is None:
             print_text(self.table.text_of_rows(columns, rows), end="")
+        elif self.documents.output.is_data:
+            print_data(self.documents.text_of_rows(rows))
+        else:
+            print_text(self.documents.text_of_rows(rows), end="")
 
     def _take(self, each: WatchNews) -> None:
-        assert self.table is not None
         if isinstance(each, ObjectChanged):
-            row = WatchedRow(cluster=each.name, event=each.event, row=each.row)
-            print_text(self.table.text_of_rows(each.columns, [row]), end="")
+            self._print_rows(each.columns, [WatchedRow(cluster=each.name, event=each.event, row=each.row)])
         elif isinstance(each, WatchInterrupted):
             self._take_interruption(each)
         else:

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Discovery, Resource, discover_served_kinds
-from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.exchange import JSON, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.gathering import results_of_members
 from reconciler.members.listing import Listing, item_with_kind, list_objects
 from reconciler.members.visits import MemberReach
@@ -155,13 +155,16 @@ def query_of_selectors(wanted: ObjectsWanted) -> dict[str, str]:
     return {**labels, **({"fieldSelector": wanted.fields} if wanted.fields else {})}
 
 
-def table_pages(client: Client, path: str, wanted: ObjectsWanted) -> Iterator[Answer | Failure]:
-    """Yield the pages of a list as tables; a failure is the last."""
+def table_pages(
+    client: Client, path: str, wanted: ObjectsWanted, *, is_whole: bool = False
+) -> Iterator[Answer | Failure]:
+    """Yield the pages of a list as tables, or as whole objects; a failure is the last."""
+    expects, accept = (Expected.LIST, JSON) if is_whole else (Expected.TABLE, TABLE)
     token = ""
     while True:
         query = {"limit": str(_PAGE), **query_of_selectors(wanted)}
         query |= {"continue": token} if token else {}
-        answer = client.send(Request(method="GET", path=path, expects=Expected.TABLE, accept=TABLE, query=query))
+        answer = client.send(Request(method="GET", path=path, expects=expects, accept=accept, query=query))
         yield answer
         if isinstance(answer, Failure):
             return

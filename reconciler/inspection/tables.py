@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from render.timing import parse_instant
 from render.values import DiscreetStruct
@@ -40,15 +40,19 @@ class Column(Struct, frozen=True, kw_only=True):
 
 
 class Row(DiscreetStruct, frozen=True, kw_only=True):
-    """A row of a server's table, and of its object the name, the namespace, the labels and the version it has."""
+    """A row of a server's table, and of its object the name, the namespace, the labels and the version it has.
 
-    UNSHOWN = ("cells",)
+    ``item`` is the whole object where that was asked for; then there are no cells.
+    """
+
+    UNSHOWN = ("cells", "item")
 
     cells: tuple[Any, ...]
     name: str = ""
     namespace: str = ""
     labels: Mapping[str, str] = {}
     version: str = ""
+    item: Mapping[str, Any] = {}
 
 
 class Table(Struct, frozen=True, kw_only=True):
@@ -88,6 +92,12 @@ def table_of_answer(body: Mapping[str, Any], now: datetime) -> Table:
     items = body.get("items") if "items" in body else [body]
     columns = (Column(name="Name"), Column(name="Age"))
     return Table(columns=columns, rows=tuple(_row_of_object(each, now) for each in items or ()))
+
+
+def table_of_whole_objects(items: Iterable[Mapping[str, Any]]) -> Table:
+    """Return objects as rows without cells, for output that needs the whole of them."""
+    rows = (structs.replace(_row_with_cells((), each.get("metadata") or {}), item=each) for each in items)
+    return Table(rows=tuple(rows))
 
 
 def _row_of_table(row: Mapping[str, Any]) -> Row:

@@ -8,7 +8,7 @@ be reached is named once, asked again with pauses, and named when it answers; on
 
 import random
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -19,12 +19,14 @@ from msgspec.structs import replace
 from reconciler.members.boundary import unexpected_failure
 from reconciler.members.bounded_reading import AnswerTooLarge
 from reconciler.members.discovery import Resource, discover_served_kinds
-from reconciler.members.exchange import UNREACHABLE, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.exchange import JSON, UNREACHABLE, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.listing import item_with_kind
 from reconciler.members.shapes import NoJson, UnusableAnswer, check_expected_part, parse_json
 from reconciler.members.streaming import AnswerStream
+from render.model import mapping_or_empty
 
 from .asking import Answered, FoundKind, query_of_selectors, table_pages
-from .tables import TABLE, Column, Row, Table, table_of_answer
+from .tables import TABLE, Column, Row, Table, table_of_answer, table_of_whole_objects
 from .wanted import ObjectsWanted, resources_meant_by, words_for_kinds
 
 _HEAD_SECONDS = 15.0
@@ -48,10 +50,14 @@ OpenWatchingClient = Callable[[str], WatchingClient | Failure]
 
 
 class WatchQuestion(Struct, frozen=True, kw_only=True):
-    """The objects of one kind that are watched; ``clock`` tells the ages of servers that make no tables."""
+    """The objects of one kind that are watched, as rows of tables or ``is_whole``.
+
+    ``clock`` tells the ages of servers that make no tables.
+    """
 
     wanted: ObjectsWanted
     clock: Callable[[], datetime]
+    is_whole: bool = False
 
 
 class WatchBegun(Struct, frozen=True, kw_only=True):
@@ -208,11 +214,11 @@ class _MemberWatch(Struct, kw_only=True):
         failure: Failure | None = None
         for _ in range(_LIST_TRIES):
             table, version = Table(), ""
-            for page in table_pages(client, self._path(resource), self._wanted):
+            for page in table_pages(client, self._path(resource), self._wanted, is_whole=self.question.is_whole):
                 if isinstance(page, Failure):
                     failure = page
                     break
-                table = table.with_rows_of(table_of_answer(page.body, self.question.clock()))
+                table = table.with_rows_of(self._table(resource, page.body, page.body.get("items") or ()))
                 version = version or str((page.body.get("metadata") or {}).get("resourceVersion") or "")
             else:
                 return _TableAtVersion(table=table, version=version) if version else _UNVERSIONED
@@ -220,6 +226,12 @@ class _MemberWatch(Struct, kw_only=True):
                 break
         assert failure is not None
         return failure
+
+    def _table(self, resource: Resource, body: Mapping[str, Any], items: Iterable[Mapping[str, Any]]) -> Table:
+        """Return what an answer or an event tells of objects, of which ``items`` are the whole ones."""
+        if self.question.is_whole:
+            return table_of_whole_objects(item_with_kind(resource, each) for each in items)
+        return table_of_answer(body, self.question.clock())
 
     def _tell_list(self, listed: _TableAtVersion) -> None:
         """Tell a first list as it is, and of a later one what differs from what was told."""
@@ -258,8 +270,8 @@ class _MemberWatch(Struct, kw_only=True):
         request = Request(
             method="GET",
             path=self._path(resource),
-            expects=Expected.TABLE,
-            accept=TABLE,
+            expects=self._expected_in_events,
+            accept=JSON if self.question.is_whole else TABLE,
             query=query,
             timeout=_HEAD_SECONDS,
         )
@@ -268,7 +280,7 @@ class _MemberWatch(Struct, kw_only=True):
             return stream
         self._tell_answer()
         try:
-            return self._take_lines(stream.lines(_SILENT_SECONDS))
+            return self._take_lines(stream.lines(_SILENT_SECONDS), resource)
         except TimeoutError:
             return None  # where it does not answer the next time, it is named
         except ConnectionError as error:
@@ -280,7 +292,11 @@ class _MemberWatch(Struct, kw_only=True):
         finally:
             stream.close()
 
-    def _take_lines(self, lines: Iterator[bytes]) -> Failure | None:
+    @property
+    def _expected_in_events(self) -> Expected:
+        return Expected.OBJECT if self.question.is_whole else Expected.TABLE
+
+    def _take_lines(self, lines: Iterator[bytes], resource: Resource) -> Failure | None:
         for line in lines:
             if self.ended.is_set():
                 return None
@@ -289,13 +305,15 @@ class _MemberWatch(Struct, kw_only=True):
                 raise UnusableAnswer("an event has no object")
             if event.get("type") == "ERROR":
                 return _failure_of_error_event(event["object"])
-            check_expected_part(Expected.TABLE, event["object"])
-            self._take_event(str(event.get("type")), event["object"])
+            kind = str(event.get("type"))
+            is_unnamed = kind == "BOOKMARK" and self.question.is_whole
+            check_expected_part(Expected.JSON if is_unnamed else self._expected_in_events, event["object"])
+            self._take_event(kind, event["object"], resource)
         return None
 
-    def _take_event(self, event: str, body: Mapping[str, Any]) -> None:
-        table = table_of_answer(body, self.question.clock())
-        own = str((body.get("metadata") or {}).get("resourceVersion") or "")
+    def _take_event(self, event: str, body: Mapping[str, Any], resource: Resource) -> None:
+        table = self._table(resource, body, [] if event == "BOOKMARK" else [body])
+        own = str(mapping_or_empty(body.get("metadata")).get("resourceVersion") or "")
         if event == "BOOKMARK":
             self.version = next((row.version for row in table.rows if row.version), own) or self.version
             return
