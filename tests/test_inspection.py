@@ -482,6 +482,147 @@ def test_what_an_agent_reported_is_told_with_its_date(fleet: Fleet) -> None:
     )
 
 
+REPORTED = {
+    "apiVersion": "cluster.karmada.io/v1alpha1",
+    "kind": "Cluster",
+    "metadata": {"name": "bergen", "annotations": {"argosy.dev/heartbeat": "2026-03-01T12:03:00Z"}},
+}
+CRASHING = {
+    "apiVersion": "work.karmada.io/v1alpha1",
+    "kind": "Work",
+    "metadata": {"name": "web"},
+    "live": {"replicas": 3},
+    "findings": [{"object": "Pod web-1", "reason": "CrashLoopBackOff"}],
+    "status": {
+        "conditions": [
+            {"type": "Applied", "status": "True", "reason": "AppliedSuccessful"},
+            {
+                "type": "Healthy",
+                "status": "False",
+                "reason": "ReplicasMissing",
+                "message": "1 of 2 are ready",
+                "lastTransitionTime": "2026-03-01T11:00:00Z",
+            },
+        ],
+        "manifestStatuses": [
+            {
+                "identifier": {"group": "apps", "kind": "Deployment", "namespace": "default", "name": "web"},
+                "health": "Unhealthy",
+                "status": {"replicas": 2, "readyReplicas": 1},
+            }
+        ],
+    },
+}
+AGE = re.compile(r"\b\d+[dhms]\b")
+LINE = (
+    "RECORDED, NOT LIVE: reported by bergen's agent, as of 2026-03-01T12:03:00Z, AGE ago; pods, events and logs are"
+    " seen only where the cluster is reached\n"
+)
+
+
+def without_ages(text: str) -> str:
+    """Ages as a word, and columns as they are without them."""
+    return re.sub(" {2,}", "  ", AGE.sub("AGE", text))
+
+
+def reported(fleet: Fleet) -> Fleet:
+    path = "works/bergen/default/Deployment.apps/web.yaml"
+    recorded_in_status(fleet.repository, {"clusters/bergen.yaml": REPORTED, path: CRASHING})
+    return fleet
+
+
+class Wanted(NamedTuple):
+    """Words of get, and what is told of bergen, whose agent reported."""
+
+    words: tuple[str, ...]
+    table: str
+
+
+WANTED = [
+    Wanted(
+        ("deployment",),
+        "CLUSTER  NAME  READY  LIVE  APPLIED  HEALTH  REASON  SINCE  REPORTED\n"
+        "bergen  web  1/2  3  True  Unhealthy  ReplicasMissing  AGE  AGE\n",
+    ),
+    Wanted(
+        ("deployment/web", "-o", "wide"),
+        "CLUSTER  NAME  READY  LIVE  APPLIED  HEALTH  REASON  SINCE  MESSAGE  REPORTED\n"
+        "bergen  web  1/2  3  True  Unhealthy  ReplicasMissing  AGE  1 of 2 are ready  AGE\n",
+    ),
+    Wanted(
+        ("deployments.apps", "-A", "--cluster", "bergen"),
+        "CLUSTER  NAMESPACE  NAME  READY  LIVE  APPLIED  HEALTH  REASON  SINCE  REPORTED\n"
+        "bergen  default  web  1/2  3  True  Unhealthy  ReplicasMissing  AGE  AGE\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", WANTED, ids=lambda case: " ".join(case.words))
+def test_what_an_agent_reported_is_a_table_of_its_own_below_its_date(fleet: Fleet, case: Wanted) -> None:
+    """Live rows stand before it; where nobody is asked but an agent reported, that is the answer."""
+    ended = reported(fleet).get(*case.words)
+    live, recorded, table = ended.out.partition("RECORDED")
+    assert (ended.code, without_ages(recorded + table)) == (0, LINE + case.table)
+    clusters = [line.split()[0] for line in live.splitlines() if line]
+    assert clusters == ([] if "bergen" in case.words else ["CLUSTER", *NAMES])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("deployment", "-o", "name"),
+        ("deployment", "--no-headers"),
+        ("deployment", "-l", "app=web"),
+        ("deployment/other", "--ignore-not-found"),
+        ("deployment", "-n", "shop"),
+        ("configmaps",),
+    ],
+    ids=" ".join,
+)
+def test_records_are_no_answer_to_what_they_do_not_tell(fleet: Fleet, words: tuple[str, ...]) -> None:
+    assert "RECORDED" not in reported(fleet).get(*words).out
+
+
+def test_an_object_that_an_agent_reported_is_not_said_to_be_nowhere(fleet: Fleet) -> None:
+    path = "works/bergen/default/ConfigMap/far.yaml"
+    far = {"identifier": {"kind": "ConfigMap", "namespace": "default", "name": "far"}, "health": "Healthy"}
+    applied = [{"type": kind, "status": "True"} for kind in ("Applied", "Healthy")]
+    work = {**CRASHING, "live": None, "status": {"conditions": applied, "manifestStatuses": [far]}}
+    recorded_in_status(fleet.repository, {"clusters/bergen.yaml": REPORTED, path: work})
+    ended = fleet.get("configmap/far")
+    assert (ended.code, ended.err) == (0, "")
+    assert without_ages(ended.out) == (
+        f"{LINE}CLUSTER  NAME  READY  LIVE  APPLIED  HEALTH  REASON  SINCE  REPORTED\n"
+        "bergen  far  -  -  True  Healthy  -  -  AGE\n"
+    )
+
+
+def test_a_described_object_is_what_the_agent_reported_and_what_its_cluster_was_told(fleet: Fleet) -> None:
+    reported(fleet)
+    rendered = fleet.repository.git("rev-parse", "argosy/rendered")[:12]
+    folder = str(fleet.kubeconfigs)
+    words = ("describe", "deploy/web", "--cluster", "bergen", "--kubeconfigs", folder)
+    ended = argosy(fleet.repository, fleet.capsys, *words)
+    assert ended.code == 0
+    assert without_ages(ended.out) == (
+        "Cluster:  bergen\n"
+        "Recorded: 2026-03-01T12:03:00Z, AGE ago, by its agent; NOT LIVE: pods, events and logs are seen only where the"
+        " cluster is reached\n"
+        "Object:  Deployment.apps default/web\n"
+        f"Told:  by rendered commit {rendered}; it is not known to have any commit\n"
+        "Applied:  True\n"
+        "Health:  Unhealthy\n"
+        "Ready:  1/2\n"
+        "Live:  3 replicas\n"
+        "Reason:  ReplicasMissing: 1 of 2 are ready\n"
+        "Since:  2026-03-01T11:00:00Z, AGE ago\n"
+        "Finding:  Pod web-1 CrashLoopBackOff\n"
+    )
+    absent = argosy(fleet.repository, fleet.capsys, "describe", "cm/no", "--cluster", "bergen", "--kubeconfigs", folder)
+    assert (absent.code, absent.out) == (5, "")
+    assert "argosy: there is no cluster to ask" in absent.err
+
+
 def recorded_in_status(repository: Repository, files: dict[str, Any]) -> None:
     """Put files onto the status branch, as a pass does that heard of an agent."""
     folder = repository.path.parent / "status"

@@ -244,6 +244,10 @@ class Watcher(NamedTuple):
         """Say whether the last of the changes is printed."""
         return re.search(r"other +3 ", self.output.read_text()) is not None
 
+    def has_last_document(self) -> bool:
+        """Say whether the last of the changes is printed as JSON or YAML."""
+        return re.search(r'\bc"?: *"3"', self.output.read_text()) is not None
+
     def ended(self) -> int:
         """Interrupt it as ^C does, and return how it ends."""
         self.process.send_signal(signal.SIGINT)
@@ -334,7 +338,7 @@ def test_a_watch_prints_the_documents_of_kubectl(applied: Applied, form: tuple[s
                 eventually(watcher.lines, "what is there")
             change_objects(member)
             for watcher in (own, other):
-                eventually(lambda watcher=watcher: re.search(r'c"?: *"3"', watcher.output.read_text()), "the last one")
+                eventually(watcher.has_last_document, "the last one")
             assert (own.ended(), other.ended() != 0) == (130, True)
         found, wanted = (documents_in(each.output.read_text(), form[1]) for each in (own, other))
         assert [without_cluster(each) for each in found] == [(each, "member1") for each in wanted]

@@ -19,11 +19,14 @@ from reconciler.console.printing import print_data, print_error, print_text
 from reconciler.members.options import AccessOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reconciler.inspection.choosing import Chosen
     from reconciler.inspection.found import FoundInMembers
     from reconciler.inspection.objects import ObjectOutput
     from reconciler.inspection.tables import Shown
     from reconciler.inspection.wanted import ObjectsWanted
+    from reconciler.status.reported_objects import ReportedObjects
 
 
 class GetOptions(Struct, frozen=True, kw_only=True):
@@ -106,9 +109,10 @@ def command(log: Log, /, **options: Any) -> int:
     """Show objects of all members as they are now, with the cluster of each.
 
     The members are asked at once, and each answers with its own table: the columns are those of kubectl get, printer
-    columns of custom resources included. A member that does not answer costs its own time and is named; one that is
-    applied to by its own agent is not asked. Kinds are named as for kubectl (deploy, deployments.apps, all). As JSON or
-    YAML each object has its cluster in the field "cluster"; the contents of Secrets are hidden.
+    columns of custom resources included. A member that does not answer costs its own time and is named. One that pulls
+    is not asked: what its agent reported last stands in a table of its own, dated, with state and replicas. Kinds are
+    named as for kubectl (deploy, deployments.apps, all). As JSON or YAML each object has its cluster in the field
+    "cluster"; the contents of Secrets are hidden.
 
     With -w all members are watched at once, and each change is a row, as with kubectl. A member that does not answer is
     named and asked again; nothing that happens meanwhile is left out, but what several changes made of an object may be
@@ -151,11 +155,39 @@ def get_and_show(log: Log, options: GetOptions) -> int:
     if options.watch or options.watch_only:
         return _watch_and_show(log, wanted, options, output)
     question = ObjectQuestion(wanted=wanted, now=datetime.now(UTC), is_whole=output is not None)
-    with chosen_members(log, options.access) as chosen:
+    shows_reports = output is None and not (options.no_headers or wanted.labels or wanted.fields)
+    with chosen_members(log, options.access, shows_reports=shows_reports) as chosen:
         answers = answers_of_members(chosen.names, question, chosen.reach)
     found = FoundInMembers(answers=answers, wanted=wanted)
+    reports = _reports_of_agents(log, found, chosen)
     _print_found(found, options, output)
-    return _exit_code_with_words(found, wanted, chosen, options, log)
+    _print_reports(reports, options, is_first=found.is_empty)
+    return _exit_code_with_words(found, reports, chosen, options, log)
+
+
+def _reports_of_agents(log: Log, found: "FoundInMembers", chosen: "Chosen") -> "tuple[ReportedObjects, ...]":
+    """Return what agents of members that pull reported of what is wanted, where that is to be shown."""
+    if not chosen.pulling:
+        return ()
+    from reconciler.commands.pulling_members import agent_reports
+    from reconciler.status.reported_objects import ObjectsMeant
+
+    names_by_word = {kind.word: kind.names for kind in found.wanted.kinds}
+    meant = ObjectsMeant(names_by_word=names_by_word, namespace=found.wanted.namespace, group_kinds=found.group_kinds)
+    return agent_reports(log, chosen, meant)
+
+
+def _print_reports(reports: "Sequence[ReportedObjects]", options: GetOptions, *, is_first: bool) -> None:
+    if not reports:
+        return
+    import time
+
+    from reconciler.status.reported_objects import text_of_reports
+
+    parts = text_of_reports(
+        reports, time.time(), has_namespaces=options.all_namespaces, is_wide=options.output == "wide"
+    )
+    print_text(parts if is_first else ("\n", *parts), end="")
 
 
 def _watch_and_show(log: Log, wanted: "ObjectsWanted", options: GetOptions, output: "ObjectOutput | None") -> int:
@@ -221,19 +253,28 @@ def _print_found(found: "FoundInMembers", options: GetOptions, output: "ObjectOu
 
 
 def _exit_code_with_words(
-    found: "FoundInMembers", wanted: "ObjectsWanted", chosen: "Chosen", options: GetOptions, log: Log
+    found: "FoundInMembers",
+    reports: "Sequence[ReportedObjects]",
+    chosen: "Chosen",
+    options: GetOptions,
+    log: Log,
 ) -> int:
     """Say what was not found and who did not answer; ClusterError where nobody did."""
     for line in found.refusals:
         log.warning(line)
     found.raise_unless_somebody_answered()
-    found.raise_for_unknown_kinds()
+    if not reports:
+        found.raise_for_unknown_kinds()
     if found.partly_served:
         log.info(found.partly_served)
-    missing = () if options.ignore_not_found else found.names_nowhere
+    wanted, reported = (
+        found.wanted,
+        {f"{ref.group_kind.lower()}/{ref.name}" for each in reports for ref, _ in each.objects},
+    )
+    missing = () if options.ignore_not_found else tuple(name for name in found.names_nowhere if name not in reported)
     for name in missing:
         print_error(f"no cluster that was asked has {name}{_words_of_place(wanted)}")
-    if found.is_empty and not (missing or found.refusals or options.ignore_not_found):
+    if found.is_empty and not (missing or reports or found.refusals or options.ignore_not_found):
         print_error(f"nothing found{_words_of_place(wanted)} in {len(chosen.names)} of the fleet's clusters")
     if found.unreached:
         return 7

@@ -13,6 +13,7 @@ from reconciler.console.styled_text import StyledText
 from reconciler.members.options import AccessOptions
 
 if TYPE_CHECKING:
+    from reconciler.inspection.choosing import Chosen
     from reconciler.inspection.kubectl import Ran
     from reconciler.members.exchange import Failure
 
@@ -26,17 +27,41 @@ def run_for_each(
 ) -> int:
     """Run kubectl for members at once, and print what all of them together show; return how that went."""
     from reconciler.inspection.choosing import chosen_members
-    from reconciler.inspection.kubectl import kubectl_for, outcomes_of_members
 
     arguments = checked_words_for_kubectl(words)
-    with (
-        chosen_members(log, access) as chosen,
-        kubectl_for(chosen, before=impersonation_words(access)) as (kubectl, failures),
-    ):
-        names = [name for name in chosen.names if name not in failures]
-        ended = outcomes_of_members(kubectl, names, arguments, limit=access.max_parallel)
+    with chosen_members(log, access) as chosen:
+        ended, failures = _outcomes(chosen, arguments, access)
     print_text(show(ended), end="")
     return _code_with_words(log, ended, failures)
+
+
+def describe_for_each(log: Log, words: Sequence[str], access: AccessOptions) -> int:
+    """Have kubectl describe objects of members, and describe what agents reported of those of members that pull."""
+    from reconciler.commands.pulling_members import agent_reports, objects_meant_for_kubectl, text_of_described_reports
+    from reconciler.inspection.choosing import chosen_members
+
+    arguments = checked_words_for_kubectl(("describe", *words))
+    meant = objects_meant_for_kubectl(words)
+    ended: dict[str, Ran] = {}
+    failures: dict[str, Failure] = {}
+    with chosen_members(log, access, shows_reports=meant is not None) as chosen:
+        reports = agent_reports(log, chosen, meant) if meant is not None and chosen.pulling else ()
+        if chosen.names:
+            ended, failures = _outcomes(chosen, arguments, access)
+    described = text_of_described_reports(log, reports)
+    print_text("\n".join(filter(None, [blocks_of_outcomes(ended), described])), end="")
+    return _code_with_words(log, ended, failures, is_recorded=bool(reports)) if chosen.names else 0
+
+
+def _outcomes(
+    chosen: "Chosen", arguments: Sequence[str], access: AccessOptions
+) -> "tuple[dict[str, Ran], dict[str, Failure]]":
+    """Run kubectl for members at once, and return how each ended and why some could not be used."""
+    from reconciler.inspection.kubectl import kubectl_for, outcomes_of_members
+
+    with kubectl_for(chosen, before=impersonation_words(access)) as (kubectl, failures):
+        names = [name for name in chosen.names if name not in failures]
+        return outcomes_of_members(kubectl, names, arguments, limit=access.max_parallel), failures
 
 
 def stream_lines(log: Log, words: Sequence[str], access: AccessOptions) -> int:
@@ -132,9 +157,17 @@ def _warn_of_failures(log: Log, failures: "Mapping[str, Failure]") -> None:
 
 
 def _code_with_words(
-    log: Log, ended: "Mapping[str, Ran]", failures: "Mapping[str, Failure]", *, is_warned: bool = False
+    log: Log,
+    ended: "Mapping[str, Ran]",
+    failures: "Mapping[str, Failure]",
+    *,
+    is_warned: bool = False,
+    is_recorded: bool = False,
 ) -> int:
-    """Say what failed, and return how all of it went; ClusterError where no member could be used."""
+    """Say what failed, and return how all of it went; ClusterError where no member could be used.
+
+    ``is_recorded``: an agent reported the object, so that it is not said to be nowhere.
+    """
     from render.errors import ClusterError
 
     if not is_warned:
@@ -149,7 +182,7 @@ def _code_with_words(
             log.warning(f"{name}: {said or f'kubectl ended with {each.code}'}")
         elif said:
             log.detail(f"{name}: {said}")
-    if absent and len(absent) == len(ended):
+    if absent and len(absent) == len(ended) and not is_recorded:
         print_error(absent[0].err.strip())
         return 1
     if failed:

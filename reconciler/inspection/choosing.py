@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.branches.fleet_context import context_and_source_of_commit
@@ -16,7 +16,7 @@ from reconciler.branches.publication import publication_of
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.clock import age_in_words
 from reconciler.console.log import Log
-from reconciler.members.choice import members_for_command
+from reconciler.members.choice import members_chosen_by_options, members_for_command
 from reconciler.members.exchange import Failure
 from reconciler.members.kubeconfig import Context
 from reconciler.members.opening import Members
@@ -26,7 +26,7 @@ from reconciler.members.ways import member_access
 from reconciler.names.subjects import error_of_unknown_cluster
 from reconciler.record.recorded_status import RecordedStatus, line_by_cluster, read_recorded
 from reconciler.repository import Repository, open_repository
-from render.cluster import is_applied_by_own_agent
+from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import ClusterError, UnknownName
 from render.settings.fleet import Fleet
 from render.timing import parse_instant
@@ -37,11 +37,18 @@ _UNASKED = "pods, events and logs of it are seen only where its cluster is reach
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
-    """The members to ask, the reach of the command, and the contexts by which they are reached."""
+    """The members to ask, the reach of the command, and the contexts by which they are reached.
+
+    ``pulling`` are those that pull and are not asked, where the command shows what their agents reported, which is
+    ``recorded``; ``named_pulling`` are those among them that were asked for by name.
+    """
 
     names: tuple[str, ...]
     reach: MemberReach
     members: Members
+    pulling: tuple[str, ...] = ()
+    named_pulling: tuple[str, ...] = ()
+    recorded: RecordedStatus = field(default_factory=RecordedStatus)
 
     def contexts(self) -> tuple[dict[str, Context], dict[str, Failure]]:
         """Return the contexts of the members, and why some have none that may be used."""
@@ -51,25 +58,52 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def chosen_members(log: Log, access: AccessOptions) -> Iterator[Chosen]:
-    """Yield the members that options choose; names of clusters may be patterns such as ``prod-*``."""
+def chosen_members(log: Log, access: AccessOptions, *, shows_reports: bool = False) -> Iterator[Chosen]:
+    """Yield the members that options choose; names of clusters may be patterns such as ``prod-*``.
+
+    ``shows_reports``: the command shows what agents reported. Otherwise a line tells of those that are named.
+    """
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, _ = context_and_source_of_commit(repository, "")
         context.warn_of_waiting(log)
         names = clusters_named_by(access.clusters, [cluster.name for cluster in context.members])
         access = replace(access, clusters=names)
         members = members_for_command(context.fleet, context.members, access, log)
-        pulling = [each.name for each in context.members if each.name in names and is_applied_by_own_agent(each)]
-        for line in lines_about_pull_members(repository, context.fleet, pulling, time.time()):
-            log.info(line)
+        pulling = _members_that_pull(context.members, access)
+        named = tuple(name for name in pulling if name in names)
+        is_read = bool(pulling if shows_reports else named)
+        recorded = _recorded_status(repository, context.fleet) if is_read else RecordedStatus()
+        if not shows_reports:
+            for line in lines_about_pull_members(recorded, named, time.time()):
+                log.info(line)
         opened = Members(member_access(context.fleet, access, repository.folder))
         names = tuple(member.name for member in members)
-        if not names:
-            raise ClusterError(
-                "there is no cluster to ask",
-                hint="members that pull are left to their agents; argosy status tells what these published",
-            )
-        yield Chosen(names=names, reach=MemberReach.of(access, opened.open), members=opened)
+        if not (names or (shows_reports and pulling)):
+            raise error_of_nobody_to_ask()
+        reach = MemberReach.of(access, opened.open)
+        chosen = Chosen(names=names, reach=reach, members=opened)
+        if shows_reports:
+            chosen = replace(chosen, pulling=pulling, named_pulling=named, recorded=recorded)
+        yield chosen
+
+
+def error_of_nobody_to_ask() -> ClusterError:
+    """Return the error of a command for which no cluster is left."""
+    return ClusterError(
+        "there is no cluster to ask",
+        hint="members that pull are left to their agents; argosy status tells what these published",
+    )
+
+
+def _members_that_pull(members: Iterable[Cluster], access: AccessOptions) -> tuple[str, ...]:
+    chosen = members_chosen_by_options({each.name: each for each in members}, access)
+    return tuple(each.name for each in chosen if is_applied_by_own_agent(each))
+
+
+def _recorded_status(repository: Repository, fleet: Fleet) -> RecordedStatus:
+    publication = publication_of(repository, fleet)
+    tip = repository.tip(publication.ref(fleet.status_branch))
+    return read_recorded(StatusBranch(publication=publication, branch=fleet.status_branch), tip)
 
 
 def clusters_named_by(patterns: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -94,16 +128,11 @@ def clusters_named_by(patterns: Iterable[str], known: Sequence[str]) -> tuple[st
     return tuple(meant)
 
 
-def lines_about_pull_members(repository: Repository, fleet: Fleet, names: Collection[str], now: float) -> Iterator[str]:
+def lines_about_pull_members(recorded: RecordedStatus, names: Collection[str], now: float) -> Iterator[str]:
     """Yield a line for each member: what its agent last reported, when, and what nobody here can tell."""
-    if not names:
-        return
-    publication = publication_of(repository, fleet)
-    tip = repository.tip(publication.ref(fleet.status_branch))
-    recorded = read_recorded(StatusBranch(publication=publication, branch=fleet.status_branch), tip)
     lines = line_by_cluster(recorded, frozenset(names))
     for name in names:
-        line, when = lines.get(name), _time_of_report(recorded, name)
+        line, when = lines.get(name), recorded.time_of_report(name)
         if line is None or not when:
             yield f"{name} pulls and is not asked: its agent has reported nothing that is known here; {_UNASKED}"
             continue
@@ -115,11 +144,3 @@ def lines_about_pull_members(repository: Repository, fleet: Fleet, names: Collec
             f" {counted_noun(line.objects, 'object')}{unwell}; argosy status cluster/{name} -o wide lists them,"
             f" and {_UNASKED}"
         )
-
-
-def _time_of_report(recorded: RecordedStatus, name: str) -> str:
-    """Return when an agent last said something: by itself, or as a pass heard it, or since when it is as it is."""
-    record, word = recorded.cluster(name), recorded.agents().get(name)
-    said = record.heartbeat if record is not None else ""
-    heard = word.heard if word is not None else ""
-    return max(said, heard) or (record.since if record is not None else "")

@@ -32,6 +32,11 @@ class FoundInMembers(Struct, frozen=True, kw_only=True):
         return ((_prefix_of_kind(each), cluster, item) for cluster, each in self._kinds() for item in each.objects)
 
     @property
+    def group_kinds(self) -> frozenset[str]:
+        """The kinds that the words stand for in clusters that answered."""
+        return frozenset(each.resource.group_kind for _, each in self._kinds())
+
+    @property
     def is_empty(self) -> bool:
         """True where no cluster that answered has anything of what was wanted."""
         return all(each.is_empty for _, each in self._kinds())

@@ -143,6 +143,13 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the record of one cluster; None where there is none."""
         return self.file(ClusterRecord, ClusterRecord.at(name))
 
+    def time_of_report(self, name: str) -> str:
+        """Return when an agent last said something: by itself, as a pass heard it, or since when it is as it is."""
+        record, word = self.cluster(name), self.agents().get(name)
+        said = record.heartbeat if record is not None else ""
+        heard = word.heard if word is not None else ""
+        return max(said, heard) or (record.since if record is not None else "")
+
     def refusal(self) -> SourceRefusal | None:
         """Return the refusal of the source commit that the last pass was asked to render; None if it was rendered."""
         return self.file(SourceRefusal, SourceRefusal.PATH)
