@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.fleets_below import fleets_listed_on_error
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.log import VERBOSE, Log
@@ -52,7 +53,8 @@ def command(log: Log, /, **options: Any) -> int:
     not the bytes; without a subject it tells of every object. With -v all fields and clusters are listed. With
     --commits it is a timeline: an entry for each commit, with the numbers of what it changed.
     """
-    return history_and_show(log, HistoryOptions(**options))
+    with fleets_listed_on_error(log):
+        return history_and_show(log, HistoryOptions(**options))
 
 
 def history_and_show(log: Log, options: HistoryOptions) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.fleets_below import fleets_listed_on_error
 from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
@@ -115,7 +116,8 @@ def command(log: Log, /, **options: Any) -> int:
     refuse_given_options(_IDLE[what], f"does not go with {what}")
     if options["order"] not in _ORDERS.get(what, ("name",)):
         raise click.UsageError(f"--sort {options['order']} does not go with {what}")
-    return list_and_show(log, ListOptions(**options))
+    with fleets_listed_on_error(log):
+        return list_and_show(log, ListOptions(**options))
 
 
 def list_and_show(log: Log, options: ListOptions) -> int:

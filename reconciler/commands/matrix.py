@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from reconciler.commands.fleets_below import fleets_listed_on_error
 from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
@@ -92,7 +93,8 @@ def command(log: Log, /, **options: Any) -> int:
     the objects that are in any cluster of the column, and the copies of them that are not well. Nothing is fetched, and
     no cluster is asked.
     """
-    return show_matrix(log, MatrixOptions(**options))
+    with fleets_listed_on_error(log):
+        return show_matrix(log, MatrixOptions(**options))
 
 
 def show_matrix(log: Log, options: MatrixOptions) -> int:

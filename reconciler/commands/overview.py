@@ -2,6 +2,7 @@
 
 import click
 
+from reconciler.commands.fleets_below import fleets_listed_on_error
 from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
@@ -36,7 +37,8 @@ def command(log: Log, /, at: str, losses: str, output: str) -> int:
     else the last author of its file. Losses are those of simulate --n-minus 1; an answer is kept for the commits that
     it is about.
     """
-    return show_overview(log, at, losses, output)
+    with fleets_listed_on_error(log):
+        return show_overview(log, at, losses, output)
 
 
 def show_overview(log: Log, at: str, losses: str, output: str) -> int:

@@ -55,7 +55,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     A fleet of many objects has more pages than anybody reads: the pages of the navigation come first, then lists, then
     objects. How many are left out is said, by kind. Pages that ask something, such as a difference or a what-if, need
-    'argosy ui'. --moves draws a picture of the replicas that move.
+    'argosy ui'. --moves draws a picture of the replicas that move. Where the repository holds several fleets, the first
+    page lists them; one of which nothing is rendered yet is left out, and said to be.
     """
     return report_and_show(log, ReportOptions(**options))
 

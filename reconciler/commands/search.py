@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from reconciler.commands.fleets_below import fleets_listed_on_error
 from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.console.log import Log
@@ -32,7 +33,8 @@ def command(log: Log, /, **options: Any) -> int:
     messages of what is not well, and warnings of the source. What manifests say is not looked through. What is called
     by the word comes first.
     """
-    return search_and_show(log, **options)
+    with fleets_listed_on_error(log):
+        return search_and_show(log, **options)
 
 
 def search_and_show(log: Log, *, words: tuple[str, ...], limit: int, at: str, output: str) -> int:

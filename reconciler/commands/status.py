@@ -7,6 +7,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reconciler.commands.fleets_below import fleets_listed_on_error
 from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import parse_subject_words, with_namespace_options
@@ -66,7 +67,8 @@ def command(log: Log, /, **options: Any) -> int:
     of them) it tells what it claims, what it loses to which other one, and what it would take.
     """
     subject = parse_subject_words(options.pop("subject"))
-    return show_status(log, StatusOptions(subject=subject, tells_each=log.level >= VERBOSE, **options))
+    with fleets_listed_on_error(log):
+        return show_status(log, StatusOptions(subject=subject, tells_each=log.level >= VERBOSE, **options))
 
 
 def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None) -> int:

@@ -42,13 +42,14 @@ class CollectedPages(Struct, frozen=True, kw_only=True):
     """The pages of a report, in the order in which they count, and how many are left out, by view.
 
     ``instants`` are those that the fleets are shown at, by the names of the fleets. ``failed`` counts the pages that
-    could not be made.
+    could not be made. ``unrendered`` are fleets that have no page, for nothing is rendered of them.
     """
 
     pages: Mapping[PageKey, CollectedPage]
     instants: Mapping[str, str]
     left_out: Mapping[str, int]
     failed: int = 0
+    unrendered: tuple[str, ...] = ()
 
     @property
     def first(self) -> PageKey:
@@ -66,6 +67,7 @@ class CollectedPages(Struct, frozen=True, kw_only=True):
             lines.append(f"left out for want of room: {counts}, and what only these lead to; --max-pages takes more")
         if self.failed:
             lines.append(f"{counted_noun(self.failed, 'page')} could not be made")
+        lines += [f"nothing is rendered yet of {name}, which is left out" for name in self.unrendered]
         return lines
 
 
@@ -80,13 +82,18 @@ def collected_pages(
     readers: Mapping[str, FleetReader], at: str, bounds: ReportBounds, log: Log, *, has_documents: bool = True
 ) -> CollectedPages:
     """Collect the pages of fleets at an instant ("": the newest rendered commits) along links, the nearest first."""
-    collector = _Collector(readers, {name: _fixed_instant(reader, at) for name, reader in readers.items()})
+    found = {name: _fixed_instant(reader, at) for name, reader in readers.items()}
+    instants = {name: instant for name, instant in found.items() if instant}
+    if not instants:
+        name = next(iter(readers.values())).name
+        raise ConfigError(f"nothing is rendered yet of {name}", hint="argosy reconcile --bootstrap")
+    collector = _Collector(readers, instants)
     with log.timed("collect pages"), log.counted("collect pages", bounds.pages) as count_one:
         while collector.has_more and len(collector.pages) < bounds.pages and collector.size < bounds.bytes:
             count_one(collector.collect_next(has_document=has_documents))
     if not collector.pages:
         raise ConfigError("no page can be made of this fleet", hint="argosy status says why")
-    return collector.collected()
+    return collector.collected(tuple(sorted(found.keys() - instants.keys())))
 
 
 def keys_of_links(html: str, instants: Mapping[str, str]) -> Iterator[PageKey]:
@@ -98,12 +105,12 @@ def keys_of_links(html: str, instants: Mapping[str, str]) -> Iterator[PageKey]:
 
 
 def _fixed_instant(reader: FleetReader, at: str) -> str:
-    """Return an instant that stays what it is: a commit, or the time that was given."""
+    """Return an instant that stays what it is: a commit, or the time that was given; "" where nothing is rendered."""
     commits = reader.commits_shown(at)
     if commits.preview:
         return commits.source
     if commits.rendered is None:
-        raise ConfigError(f"nothing is rendered yet of {reader.name}", hint="argosy reconcile --bootstrap")
+        return ""
     return at if parse_instant(at) else commits.rendered
 
 
@@ -143,10 +150,16 @@ class _Collector:
             self._await(each, rank=each.rank)
         return address
 
-    def collected(self) -> CollectedPages:
+    def collected(self, unrendered: tuple[str, ...]) -> CollectedPages:
         """Return what is collected, and how much is left out."""
         left_out = Counter(VIEWS[key.view].name for _, _, key in self._queue)
-        made = CollectedPages(pages=self.pages, instants=self._instants, left_out=left_out, failed=self._failed)
+        made = CollectedPages(
+            pages=self.pages,
+            instants=self._instants,
+            left_out=left_out,
+            failed=self._failed,
+            unrendered=unrendered,
+        )
         words = "".join(f"<p>{escape(line)}</p>\n" for line in made.sentences())
         first = self.pages[made.first]
         noted = replace(
