@@ -158,7 +158,7 @@ def test_more_than_really_happened_is_refused(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_settings_of_the_test_count_in_it(lived: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a cluster has to have told its APIs nobody takes the web server, for nobody ever told any."""
+    """Nobody takes the web server where a cluster has to have told its APIs, for nobody ever told any."""
     (lived.path / "policy.yaml").unlink()
     tried = {"given": {"argosy": {"spec": {"requireRecordedAPIs": True}}}}
     found = results(lived, capsys, a_test({"unscheduledMinutes": {"atMost": 59}}, until=UNTIL, spec=tried))
