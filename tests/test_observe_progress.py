@@ -101,7 +101,7 @@ CASES = [
         "apps/v1 Deployment",
         {},
         {**FULL, "updatedReplicas": 0},
-        going("ReplicasMissing", "updatedReplicas: 0 of 1"),
+        going("OldReplicas", "updatedReplicas: 0 of 1"),
     ),
     Case("a deployment nobody has looked at", "apps/v1 Deployment", {"replicas": 0}, {}, UNSEEN),
     Case(
@@ -110,6 +110,20 @@ CASES = [
         {"replicas": 3},
         {**FULL, "readyReplicas": 2},
         going("ReplicasMissing", "readyReplicas: 2 of 3"),
+    ),
+    Case(
+        "a deployment of which nothing is ready, and not all of it is new",
+        "apps/v1 Deployment",
+        {"replicas": 3},
+        {**FULL, "readyReplicas": 0, "availableReplicas": 0, "updatedReplicas": 2},
+        going("ReplicasMissing", "readyReplicas: 0 of 3"),
+    ),
+    Case(
+        "a daemon set of which nothing is ready, and not all of it is new",
+        "apps/v1 DaemonSet",
+        {},
+        {**DAEMON, "numberReady": 0, "numberAvailable": 0, "updatedNumberScheduled": 1},
+        going("ReplicasMissing", "numberReady: 0 of 2"),
     ),
     Case("old replicas that still run", "apps/v1 Deployment", {"replicas": 3}, {**FULL, "replicas": 4}, OLD),
     Case(

@@ -45,7 +45,7 @@ def test_twelve_objects_unwell_for_one_reason_are_one_row(
     fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
     above, _, table = printed(fleet, capsys).partition("\nNOT WELL")
-    message = "updatedReplicas: 0 of 2 (Deployment.apps default/a; other numbers elsewhere)"
+    message = "readyReplicas: 0 of 2 (Deployment.apps default/a; other numbers elsewhere)"
     row = ["Deployment.apps default/a and 3 more", "eu, me, us", "ReplicasMissing", SINCE, message]
     assert cells(table)[1:] == [row, ["argosy status -v names each"]], above
     each = printed(fleet, capsys, tells_each=True).partition("\nNOT WELL")[2].splitlines()[1:]

@@ -153,7 +153,7 @@ def not_reached_yet(fleet: MemoryFleet) -> None:
 
 AWAY = "us: not applied: the last run failed (first 3m ago): Unreachable: member is down"
 CLOSED = "AppliedFailed: Forbidden: closed"
-STARTING = "ReplicasMissing: updatedReplicas: 0 of 2"
+STARTING = "ReplicasMissing: readyReplicas: 0 of 2"
 NOT_MADE = (
     f"{NGINX} is not rendered for us: OverrideFailed: us: OverridePolicy default/o:"
     " spec.overrideRules[0].overriders.plaintext[0]: 'nothing' does not exist in /spec"

@@ -41,6 +41,11 @@ def state_of_missing_replicas(counter: str, count: int, wanted: int) -> LiveStat
     return LiveState(Progress.IN_PROGRESS, "ReplicasMissing", f"{counter}: {count} of {wanted}")
 
 
+def state_of_old_replicas(counter: str, count: int, wanted: int) -> LiveState:
+    """Return the progress of a workload that has all its replicas ready, and too few of them of the newest revision."""
+    return LiveState(Progress.IN_PROGRESS, "OldReplicas", f"{counter}: {count} of {wanted}")
+
+
 def state_of_broken_object(cause: Mapping[str, Any]) -> LiveState:
     """Return the progress of an object that a condition says has failed."""
     return LiveState(Progress.FAILED, str(cause.get("reason") or ""), str(cause.get("message") or ""))

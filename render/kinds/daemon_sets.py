@@ -8,6 +8,7 @@ from render.interpretation.progress import (
     Progress,
     counter_in_status,
     state_of_missing_replicas,
+    state_of_old_replicas,
     status_of,
 )
 from render.model import Manifest
@@ -57,10 +58,12 @@ def daemon_set_progress(live: Manifest) -> LiveState | None:
     if "observedGeneration" not in status:
         return LiveState(Progress.IN_PROGRESS, NOT_OBSERVED, "its controller has not seen it yet")
     wanted = counter_in_status(status, "desiredNumberScheduled")
-    for counter in ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"):
+    for counter in ("currentNumberScheduled", "numberReady", "numberAvailable"):
         if counter_in_status(status, counter) < wanted:
             return state_of_missing_replicas(counter, counter_in_status(status, counter), wanted)
-    return None
+    counter = "updatedNumberScheduled"
+    updated = counter_in_status(status, counter)
+    return None if updated >= wanted else state_of_old_replicas(counter, updated, wanted)
 
 
 KINDS = (

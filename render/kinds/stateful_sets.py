@@ -6,6 +6,7 @@ from render.interpretation.progress import (
     Progress,
     counter_in_status,
     state_of_missing_replicas,
+    state_of_old_replicas,
     status_of,
     wanted_replicas,
 )
@@ -46,7 +47,7 @@ def stateful_set_progress(live: Manifest) -> LiveState | None:
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     least, updated = wanted - partition, counter_in_status(status, "updatedReplicas")
     if updated < least:
-        return state_of_missing_replicas("updatedReplicas", updated, least)
+        return state_of_old_replicas("updatedReplicas", updated, least)
     if not partition and status.get("currentRevision") != status.get("updateRevision"):
         return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
     return None

@@ -23,6 +23,7 @@ from render.interpretation.progress import (
     live_condition,
     state_of_broken_object,
     state_of_missing_replicas,
+    state_of_old_replicas,
     status_of,
     wanted_replicas,
 )
@@ -211,10 +212,13 @@ def deployment_progress(live: Manifest) -> LiveState | None:
 
 def _rollout_progress(live: Manifest) -> LiveState | None:
     status, wanted = status_of(live), wanted_replicas(live)
-    for counter in ("updatedReplicas", "readyReplicas", "availableReplicas"):
+    for counter in ("readyReplicas", "availableReplicas"):
         if counter_in_status(status, counter) < wanted:
             return state_of_missing_replicas(counter, counter_in_status(status, counter), wanted)
-    if counter_in_status(status, "replicas") > counter_in_status(status, "updatedReplicas"):
+    updated = counter_in_status(status, "updatedReplicas")
+    if updated < wanted:
+        return state_of_old_replicas("updatedReplicas", updated, wanted)
+    if counter_in_status(status, "replicas") > updated:
         return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
     if "observedGeneration" not in status:
         return LiveState(Progress.IN_PROGRESS, NOT_OBSERVED, "its controller has not seen it yet")
