@@ -66,16 +66,16 @@ def states(survey: Survey) -> dict[str, dict[str, str]]:
     }
 
 
-def test_what_is_not_healthy_yet_progresses_and_what_is_recorded_as_healthy_is_well(fleet: MemoryFleet) -> None:
+def test_what_is_short_of_ready_replicas_is_unwell_and_what_is_recorded_as_healthy_is_well(fleet: MemoryFleet) -> None:
     survey = survey_of(fleet)
     assert states(survey) == {
         "ConfigMap default/settings": {"oslo": "Well", "paris": "Well", "rome": "Well"},
-        "Deployment.apps default/web": {"oslo": "Progressing"},
+        "Deployment.apps default/web": {"oslo": "Unwell"},
         "Service default/lost": {},
     }
     assert {str(each.ref): (str(each.worst.state), each.worst.reason) for each in survey.objects} == {
         "ConfigMap default/settings": ("Well", ""),
-        "Deployment.apps default/web": ("Progressing", "ReplicasMissing"),
+        "Deployment.apps default/web": ("Unwell", "ReplicasMissing"),
         "Service default/lost": ("Waiting", "NoPolicy"),
     }
 
@@ -118,9 +118,7 @@ def test_a_cell_of_the_matrix_counts_objects_copies_replicas_and_how_they_stand(
     assert matrix.cells == {
         ("ConfigMap", "north"): MatrixCell(objects=1, copies=1, replicas=0, counts={SurveyedState.WELL: 1}),
         ("ConfigMap", "south"): MatrixCell(objects=1, copies=2, replicas=0, counts={SurveyedState.WELL: 2}),
-        ("Deployment.apps", "north"): MatrixCell(
-            objects=1, copies=1, replicas=2, counts={SurveyedState.PROGRESSING: 1}
-        ),
+        ("Deployment.apps", "north"): MatrixCell(objects=1, copies=1, replicas=2, counts={SurveyedState.UNWELL: 1}),
     }
     assert [(each.name, each.size) for each in matrix.rows] == [
         ("ConfigMap", 1),
@@ -141,7 +139,7 @@ def test_the_cells_of_a_matrix_add_up_to_those_of_one_that_looks_closer(fleet: M
 
 
 def test_a_matrix_of_one_state_has_the_cells_that_are_in_it_alone(fleet: MemoryFleet) -> None:
-    question = MatrixQuestion(rows="object", columns="cluster", objects=Choice(state="Progressing"))
+    question = MatrixQuestion(rows="object", columns="cluster", objects=Choice(state="Unwell"))
     assert list(matrix_of_fleet(survey_of(fleet), question).cells) == [("Deployment.apps default/web", "oslo")]
 
 
@@ -216,9 +214,9 @@ LISTS = [
     ("objects --cluster pa*", ["configmap/settings"]),
     ("objects --policy default/web", ["deployment.apps/web"]),
     ("objects --state Waiting", ["service/lost"]),
-    ("objects --cluster oslo --state Progressing", ["deployment.apps/web"]),
-    ("objects --cluster paris --state Progressing", []),
-    ("objects --sort state", ["service/lost", "deployment.apps/web", "configmap/settings"]),
+    ("objects --cluster oslo --state Unwell", ["deployment.apps/web"]),
+    ("objects --cluster paris --state Unwell", []),
+    ("objects --sort state", ["deployment.apps/web", "service/lost", "configmap/settings"]),
     ("objects --sort replicas --limit 1", ["deployment.apps/web"]),
     ("objects --offset 2", ["deployment.apps/web"]),
     ("clusters", ["cluster/oslo", "cluster/paris", "cluster/rome"]),
@@ -239,7 +237,7 @@ def test_a_list_of_objects_counts_all_of_them_whatever_page_it_shows(ask: Ask) -
     assert {name: found[name] for name in ("total", "offset", "states", "replicas", "clusters")} == {
         "total": 3,
         "offset": 0,
-        "states": {"Waiting": 1, "Progressing": 1, "Well": 1},
+        "states": {"Unwell": 1, "Waiting": 1, "Well": 1},
         "replicas": 2,
         "clusters": 3,
     }
@@ -259,7 +257,7 @@ def test_a_list_of_objects_counts_all_of_them_whatever_page_it_shows(ask: Ask) -
 def test_a_list_of_clusters_says_how_much_of_each_is_taken(ask: Ask) -> None:
     found = ask.json("list", "clusters", "--cluster", "oslo")["clusters"][0]
     assert [each["resource"] for each in found["room"]] == ["cpu", "memory", "pods"]
-    assert (found["state"], found["objects"], found["states"]) == ("Well", 2, {"Progressing": 1, "Well": 1})
+    assert (found["state"], found["objects"], found["states"]) == ("Well", 2, {"Unwell": 1, "Well": 1})
 
 
 IDLE = [

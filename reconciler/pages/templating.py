@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
+from reconciler.survey.states import UNDER_WAY, state_as_told
 from render.kinds import BUILT_IN
 from render.model import ObjectRef
 from render.timing import epoch_text, parse_instant
@@ -69,7 +70,8 @@ def _environment() -> Environment:
         "before_and_after": before_and_after,
     }
     environment.tests |= {"kind_with_pods": may_have_pods}
-    environment.globals |= {"static": static_files()}
+    environment.filters |= {"standing": standing_of_row}
+    environment.globals |= {"static": static_files(), "reasons_under_way": UNDER_WAY}
     return environment
 
 
@@ -82,6 +84,18 @@ def _shown_value(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return without_passwords(with_visible_control_characters(value)) if isinstance(value, str) else value
+
+
+def standing_of_row(row: Mapping[str, Any]) -> str:
+    """Return the state of an object in a cluster, by its row in a document, as marks are named.
+
+    >>> standing_of_row({"applied": True, "health": "Unhealthy", "reason": "ReplicasMissing"})
+    'unwell'
+    """
+    state = state_as_told(
+        is_applied=bool(row.get("applied")), health=row.get("health", "Unknown"), reason=row.get("reason", "")
+    )
+    return state.lower()
 
 
 def short_commit(commit: str | None) -> str:
