@@ -27,6 +27,7 @@ from .live_replicas import UNKNOWN, has_other_replicas, lines_of_owners
 from .staleness import MemberProgress, time_since_in_words
 from .state_tables import table_of_deviations
 
+NOT_APPLIED_YET = "NotAppliedYet"
 SEEN = "SEEN"
 """The heading of the age of what changes more often than it is recorded."""
 
@@ -74,7 +75,7 @@ class ObjectIn(ObjectReason, frozen=True, kw_only=True):
 def object_in_cluster(cluster: str, work: Manifest | None, replicas: int | None = None) -> ObjectIn:
     """Return what a Work says; one that does not exist belongs to an object nothing is known of yet."""
     if work is None:
-        return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
+        return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason=NOT_APPLIED_YET)
     status = work.get("status") or {}
     applied = condition_of_type(status.get("conditions"), APPLIED)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
@@ -127,7 +128,13 @@ def _object_as_known(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
         return each
     reason, message, since = progress.reason, progress.message, progress.since
     late = replace(each, applied="Unknown", reason=reason, message=message, since=since)
-    return late if progress.is_known else replace(late, health="Unknown", findings=(), live=None)
+    if not progress.is_known:
+        return replace(late, health="Unknown", findings=(), live=None)
+    if each.is_well or each.reason == NOT_APPLIED_YET:
+        return late
+    # What ails it did before the newest commit got there, and says more than that this is so.
+    words = f"{reason}: {message}" if message else ""
+    return replace(each, applied="Unknown", message="; ".join(filter(None, (each.message, words))))
 
 
 def object_text(
