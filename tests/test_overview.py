@@ -71,6 +71,15 @@ def test_what_is_unwell_is_told_once_for_all_clusters_with_its_age_and_its_owner
     }
 
 
+def test_an_object_that_is_unwell_for_several_reasons_is_counted_once(fleet: MemoryFleet) -> None:
+    break_web(fleet, "oslo", "paris")
+    fleet.members["oslo"].objects["deployments.apps", "default", "web"]["status"]["readyReplicas"] = 1
+    fleet.run(60)
+    found = told(fleet)
+    assert [each["clusters"] for each in found["unwell"]] == [["oslo"], ["paris"]]
+    assert found["unwellCount"] == 1
+
+
 class Owned(NamedTuple):
     why: str
     metadata: dict[str, Any]

@@ -233,9 +233,9 @@ class OverviewDocument(OutputDocument, frozen=True, kw_only=True):
     well: Annotated[bool, meaning_of_field("True if everything is placed, applied and healthy, as far as is known.")]
     unwell: Annotated[
         tuple[UnwellNowPart, ...],
-        meaning_of_field("The first hundred objects that are not, the worst and oldest first."),
+        meaning_of_field("The first hundred objects that are not, once for each reason, the worst and oldest first."),
     ]
-    unwell_count: Annotated[int, meaning_of_field("How many there are.")]
+    unwell_count: Annotated[int, meaning_of_field("How many objects are not, each counted once.")]
     changes: Annotated[
         tuple[RecentChangePart, ...], meaning_of_field("The rendered commits of the last 24 hours, the newest first.")
     ]

@@ -57,14 +57,14 @@ def _unwell(overview: FleetOverview) -> Section:
         known = "everything that is known is well" if overview.is_well else "no object is known to be unwell"
         return Section(title="UNWELL", before=(known,))
     rows = [_row_of_unwell(each, now) for each in found.first[:_MOST_ROWS]]
-    more = found.count - len(rows)
+    more = found.reasons - len(rows)
     section = section_with_table(
         "UNWELL",
         ("OBJECT", "CLUSTERS", "REASON", "FOR", "OWNER"),
         rows,
         before=(f"{counted_noun(found.count, 'object')} unwell",),
     )
-    return replace(section, after=(f"and {more} more: argosy status",) if more else ())
+    return replace(section, after=(f"and {counted_noun(more, 'more row')}: argosy status",) if more else ())
 
 
 def _row_of_unwell(each: UnwellObject, now: float) -> tuple[str, ...]:

@@ -41,10 +41,11 @@ class UnwellObject(Struct, frozen=True, kw_only=True):
 
 
 class Unwell(Struct, frozen=True, kw_only=True):
-    """The first objects that are unwell, and how many there are in all."""
+    """The first objects that are unwell, one for each reason; how many reasons, and how many objects there are."""
 
     first: tuple[UnwellObject, ...]
     count: int
+    reasons: int
 
 
 def unwell_objects(branches: RecordedFleet, owners: Owners) -> Unwell:
@@ -58,7 +59,9 @@ def unwell_objects(branches: RecordedFleet, owners: Owners) -> Unwell:
     shown = found[:MOST_SHOWN]
     known = owners.owners_of(dict.fromkeys(ref_by_name[each.object] for each in shown if each.object in ref_by_name))
     return Unwell(
-        first=tuple(_with_owner(each, ref_by_name.get(each.object), known) for each in shown), count=len(found)
+        first=tuple(_with_owner(each, ref_by_name.get(each.object), known) for each in shown),
+        count=len({each.object for each in found}),
+        reasons=len(found),
     )
 
 
