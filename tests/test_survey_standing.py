@@ -2,9 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from render.timing import epoch_text
 
 from .build import a_deployment
 from .paged import Browser, a_shown_fleet, browser_of
@@ -59,3 +62,15 @@ def test_a_cluster_that_is_behind_does_not_hide_why_an_object_is_unwell(shown: B
         "ReplicasMissing",
         f"readyReplicas: 0 of {berlin['live']}",
     )
+
+
+def test_a_cluster_is_behind_since_the_first_rendered_commit_that_is_newer_than_what_it_has(tmp_path: Path) -> None:
+    fleet = a_shown_fleet(tmp_path / "shop")
+    for replicas in (15, 16):
+        fleet.repository.commit({"web.yaml": a_deployment("web", replicas=replicas, namespace="shop")})
+        fleet.run(3600, only=())
+    times = fleet.repository.git("log", "--first-parent", "--format=%ct", "argosy/rendered").split()
+    late = [
+        each for each in document(browser_of(fleet.repository), "/")["members"]["late"] if each["cluster"] == "berlin"
+    ]
+    assert [(each["reason"], each["since"]) for each in late] == [("Behind", epoch_text(int(times[1])))]

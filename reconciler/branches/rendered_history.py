@@ -7,6 +7,7 @@ from msgspec import Struct
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE, source_of_rendered_commit
 from render.errors import GitError, UnknownName
+from render.timing import epoch_text
 
 _MOST_COMMITS = 10_000
 
@@ -42,6 +43,17 @@ def rendered_commit_before_change(
         if each.source != newest.source and (part_of_tree is None or part_of_tree(each.commit) != present):
             return each
     return None
+
+
+def first_newer_time(repository: Repository, commit: str, tip: str) -> str:
+    """Return the time of the first rendered commit after one; empty where there is none, or it is not known here."""
+    try:
+        if commit == tip or not repository.is_ancestor(commit, tip):
+            return ""
+        newer = repository.commits_between(commit, tip, _MOST_COMMITS)
+    except GitError:  # a shallow clone may lack it
+        return ""
+    return epoch_text(newer[-1].time) if newer else ""
 
 
 def rendered_commit_meant(repository: Repository, tip: str, revision: str) -> RenderedSource:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import publication_of
+from reconciler.branches.rendered_history import first_newer_time
 from reconciler.branches.rendered_sources import fetch_rendered_source
 from reconciler.branches.status_branch import StatusBranch
 from reconciler.console.log import Log
@@ -51,7 +52,8 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     ``asked`` are the commits that clusters have which pull or a tool applies to, where these ask the same of them as
     the newest rendered one: their agents are asked for nothing new. ``fetching`` is the command that may bring a status
     branch which is not known here ("": it is, or there is none). ``held_at_newest`` are the clusters that are held at
-    what the newest commit asks of them.
+    what the newest commit asks of them. ``newer_since`` is the time of the first rendered commit that is newer than
+    the one that a cluster has.
     """
 
     fleet: FleetStatus
@@ -62,6 +64,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     asked: Mapping[str, str] = field(default_factory=dict)
     fetching: str = ""
     held_at_newest: frozenset[str] = frozenset()
+    newer_since: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def refusal(self) -> SourceRefusal | None:
@@ -100,7 +103,13 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
         """The progress of every member towards the newest rendered commit."""
         desired = self.fleet.source.desired
         newest, at_newest = self.fleet.previous.commit, self.held_at_newest
-        asked = AskedCommits(newest=newest, others=self.asked, holds=self.holds, held_at_newest=at_newest)
+        asked = AskedCommits(
+            newest=newest,
+            others=self.asked,
+            holds=self.holds,
+            held_at_newest=at_newest,
+            newer_since=self.newer_since,
+        )
         found = progress_of_members(self.recorded, desired.fleet, desired.clusters, asked, self.now)
         if not self.fetching:
             return found
@@ -153,6 +162,7 @@ def _recorded_fleet(
         status_commit=tip or "",
         asked=_commits_asking_the_same(repository, clusters, recorded, asked),
         held_at_newest=_clusters_held_at_newest(repository, clusters, asked),
+        newer_since=_times_of_first_newer(repository, clusters, recorded, asked),
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=now,
     )
@@ -165,6 +175,15 @@ def _clusters_held_at_newest(
     commits = RenderedCommits(repository, clusters)
     held = ((name, hold.commit) for name, hold in asked.holds.items())
     return frozenset(name for name, commit in held if commits.ask_the_same(name, commit, asked.newest))
+
+
+def _times_of_first_newer(
+    repository: Repository, clusters: tuple[Cluster, ...], recorded: RecordedStatus, asked: AskedCommits
+) -> Mapping[str, str]:
+    """Return the times of the first rendered commits that are newer than what clusters have; a hold keeps all out."""
+    had = {each.name: recorded.converged_commit(each.name) for each in clusters if each.name not in asked.holds}
+    times = {commit: first_newer_time(repository, commit, asked.newest) for commit in {*had.values()} - {""}}
+    return {name: times[commit] for name, commit in had.items() if times.get(commit)}
 
 
 def _commits_asking_the_same(

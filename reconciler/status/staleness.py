@@ -76,12 +76,14 @@ class AskedCommits(Struct, frozen=True, kw_only=True):
     """The rendered commits that clusters are asked for: the ``newest``, another in some, or that of a hold.
 
     ``held_at_newest`` are the clusters whose holds are at commits that ask the same of them as the newest one.
+    ``newer_since`` is the time of the first commit that is newer than what a cluster has.
     """
 
     newest: str
     others: Mapping[str, str] = field(default_factory=dict)
     holds: ClusterHolds = field(default_factory=dict)
     held_at_newest: frozenset[str] = frozenset()
+    newer_since: Mapping[str, str] = field(default_factory=dict)
 
     def asked_commit_of(self, cluster: str) -> str:
         """Return the commit that a cluster is asked for."""
@@ -96,9 +98,7 @@ def progress_of_members(
     records = recorded.clusters()
     found = {
         member.name: _progress_if_once_reached(
-            _progress_in_record(
-                records[member.name], recorded.converged_commit(member.name), asked.asked_commit_of(member.name), now
-            ),
+            _progress_in_record(records[member.name], recorded.converged_commit(member.name), asked, now),
             member,
             fleet,
         )
@@ -147,7 +147,9 @@ def _progress_if_once_reached(progress: MemberProgress, member: Cluster, fleet: 
     return replace(progress, hint=hint)
 
 
-def _progress_in_record(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
+def _progress_in_record(record: ClusterRecord, converged: str, asked: AskedCommits, now: float) -> MemberProgress:
+    name = record.state.name
+    commit = asked.asked_commit_of(name)
     if record.outcome and record.outcome not in _FINISHED:
         return _progress_of_failure(record, now)
     if record.refused:
@@ -163,7 +165,8 @@ def _progress_in_record(record: ClusterRecord, converged: str, commit: str, now:
         state_words = f"it has {converged[:12]}" if converged else "it has none"
         teller = f"{record.deployer} has not" if record.deployer else "no run has"
         message = f"{teller} got to {commit[:12]} yet; {state_words}"
-        return MemberProgress(reason="Behind", message=message, since=record.since, is_complete=is_complete)
+        since = asked.newer_since.get(name) or record.since
+        return MemberProgress(reason="Behind", message=message, since=since, is_complete=is_complete)
     return MemberProgress(since=record.since, is_complete=is_complete)
 
 
