@@ -103,6 +103,20 @@ def test_why_tells_each_step_of_the_decision(browser: Browser) -> None:
         assert part in words
 
 
+def test_the_page_of_an_object_that_no_policy_selects_tells_why_it_goes_nowhere(
+    browser: Browser, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = "/objects/Deployment.apps/shop/forgotten"
+    words = words_of(answered(browser, address))
+    assert "no policy selects it" in words
+    explained = argosy(
+        repository, capsys, "explain", "Deployment.apps/forgotten", "-n", "shop", "--rev=HEAD", "-o", "json"
+    )
+    assert json.loads(browser.get(f"{address}.json").text) == json.loads(explained.out)
+    told = argosy(repository, capsys, "status", "deploy/forgotten", "-n", "shop")
+    assert told.err.endswith("hint: argosy explain deploy/forgotten -n shop\n")
+
+
 def test_an_object_that_is_not_there_is_a_page_that_says_so(browser: Browser) -> None:
     for page in SUBPAGES:
         for address in (f"/objects/Deployment.apps/shop/nowhere{page}", f"/objects/--help/-/x{page}"):

@@ -19,7 +19,7 @@ class ViewAnswer(Struct, frozen=True, kw_only=True):
 
     ``shown`` are further values for the template, such as the filters that were asked for. ``title`` takes the place of
     the question where that depends on what is shown. ``is_ready`` is False while the document is still being computed:
-    then the page says so, and asks again.
+    then the page says so, and asks again. ``template`` takes the place of the one of the view.
     """
 
     document: PlainDocument = field(default_factory=dict)
@@ -27,6 +27,11 @@ class ViewAnswer(Struct, frozen=True, kw_only=True):
     shown: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     is_ready: bool = True
+    template: str = ""
+
+    def in_template(self, template: str) -> "ViewAnswer":
+        """Return this shown by another template."""
+        return replace(self, template=template)
 
     def with_title(self, title: str) -> "ViewAnswer":
         """Return this under another title."""

@@ -115,7 +115,7 @@ class WebPages(Struct, frozen=True, kw_only=True):
         views = {"here": here, "look_json": look.links.address_of_json(view.name, **asked)}
         command = ("argosy", *answer.command, "-o", "json") if answer.command else ()
         values = {**self._values_of_every_page(look), **shown, **views, "command": command, **answer.shown}
-        template = view.template if answer.is_ready else "computing.html"
+        template = (answer.template or view.template) if answer.is_ready else "computing.html"
         content = rendered_page(template, values).encode()
         if len(content) > LARGEST_PAGE:
             return self.problem_page(HTTPStatus.INTERNAL_SERVER_ERROR, "This page would be too large.", "", look)

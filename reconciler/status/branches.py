@@ -44,6 +44,10 @@ Tips = tuple[str | None, ...]
 POLL_SECONDS = 5.0
 
 
+class NotSelected(ConfigError):
+    """An object is meant that is in the source, and that no policy selects."""
+
+
 class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     """The fleet as its rendered branch describes it, and what its status branch records of it.
 
@@ -275,7 +279,8 @@ def binding_meant_by(branches: RecordedFleet, noun: str, name: str, namespace: s
     if binding is None and not (lag.is_current and lag.is_pushed):
         raise error_of_object_not_rendered(branches.fleet, ref)
     if binding is None:
-        raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
+        space = f" -n {namespace}" if namespace else ""
+        raise NotSelected(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}{space}")
     return binding
 
 

@@ -6,9 +6,10 @@ from reconciler.outputs.object_status import object_status_document
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.shown_object import ShownObject
 from reconciler.pages.view import PageView
-from reconciler.status.branches import binding_meant_by
+from reconciler.status.branches import NotSelected, binding_meant_by
 
 from .history import history_of_object
+from .why import answer_why
 
 if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument
@@ -19,8 +20,12 @@ _LATEST = 5
 
 def _answer(look: Look) -> ViewAnswer:
     shown = ShownObject.of_look(look)
+    try:
+        document = look.document(("status", shown.key), lambda reading: _status(reading, shown))
+    except NotSelected:
+        return answer_why(look).in_template("object_why.html")
     return ViewAnswer(
-        document=look.document(("status", shown.key), lambda reading: _status(reading, shown)),
+        document=document,
         command=shown.command("status", *shown.option_of_past(look, "--at")),
         shown={"latest": history_of_object(look, shown, _LATEST)},
         title=f"How is {shown.title}?",

@@ -5,7 +5,8 @@ from reconciler.pages.shown_object import ShownObject
 from reconciler.pages.view import PageView
 
 
-def _answer(look: Look) -> ViewAnswer:
+def answer_why(look: Look) -> ViewAnswer:
+    """Return why an object is where it is, or in no cluster."""
     shown = ShownObject.of_look(look)
     answer = look.answer_of_command(shown.command("explain", f"--rev={look.commits.source}"))
     return answer.with_title(f"Why is {shown.title} where it is?")
@@ -16,6 +17,6 @@ VIEW = PageView(
     path="/objects/{kind}/{namespace}/{name}/why",
     question="Why is {kind} {namespace}/{name} where it is?",
     template="object_why.html",
-    answer=_answer,
+    answer=answer_why,
     under="objects",
 )
