@@ -64,6 +64,18 @@ def test_a_cluster_that_is_behind_does_not_hide_why_an_object_is_unwell(shown: B
     )
 
 
+def test_the_bars_set_what_is_ready_beside_what_the_same_commit_asked(shown: Browser) -> None:
+    page = shown.answered(WEB).text
+    bars = dict(re.findall(r'aria-label="(\w+): (.+?) ready"', page))
+    assert (bars["berlin"], bars["paris"]) == ("0 of 3", "5 of 6")
+    assert ("the newest one asks for berlin 4, paris 7" in page) == ("Behind" in page)
+    why = shown.answered(f"{WEB}/why").text
+    assert re.findall(r'aria-label="(berlin|paris): (\d+) asked"', why) == (
+        [("berlin", "4"), ("paris", "7")] if "Behind" in page else [("berlin", "3"), ("paris", "6")]
+    )
+    assert 'class="ready' not in why
+
+
 def test_a_cluster_is_behind_since_the_first_rendered_commit_that_is_newer_than_what_it_has(tmp_path: Path) -> None:
     fleet = a_shown_fleet(tmp_path / "shop")
     for replicas in (15, 16):
