@@ -68,6 +68,7 @@ def _environment() -> Environment:
         "spaced_words": spaced_words,
         "author_name": author_name,
         "before_and_after": before_and_after,
+        "before_and_ideally": before_and_ideally,
     }
     environment.tests |= {"kind_with_pods": may_have_pods}
     environment.filters |= {"standing": standing_of_row}
@@ -183,7 +184,15 @@ def value_words(value: object) -> str:
 
 
 def before_and_after(simulated: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the replicas of a simulated object in each cluster, and those that passes leave it with."""
+    return _compared_replicas(simulated["before"], simulated["after"])
+
+
+def before_and_ideally(simulated: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the replicas of a simulated object in each cluster, and those it would have if all was placed anew."""
-    before, after = simulated["before"], simulated["ideal"]
+    return _compared_replicas(simulated["before"], simulated["ideal"])
+
+
+def _compared_replicas(before: Mapping[str, int], after: Mapping[str, int]) -> list[dict[str, Any]]:
     names = sorted(before.keys() | after.keys())
     return [{"name": name, "before": before.get(name, 0), "after": after.get(name, 0)} for name in names]
