@@ -92,7 +92,8 @@ class WaitingForPersonPart(DocumentPart, frozen=True, kw_only=True):
     subject: Annotated[str, meaning_of_field("The rollout, cluster, object, commit, branch or setting it is about.")]
     message: Message
     since: Since = UNSET
-    answer: Annotated[str, meaning_of_field("The command or the edit that answers it.")] | UnsetType = UNSET
+    answer: Annotated[str, meaning_of_field("What answers it, in words.")] | UnsetType = UNSET
+    command: Annotated[str, meaning_of_field("The command that does, whole.")] | UnsetType = UNSET
 
 
 class BreakingLossPart(DocumentPart, frozen=True, kw_only=True):
@@ -322,6 +323,7 @@ def _waiting_part(each: Waiting) -> WaitingForPersonPart:
         message=each.message,
         since=value_unless_empty(each.since),
         answer=value_unless_empty(each.answer),
+        command=value_unless_empty(each.command),
     )
 
 

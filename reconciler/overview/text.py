@@ -123,7 +123,7 @@ def _waiting(overview: FleetOverview) -> Section:
     for each in overview.waiting:
         age = time_since_in_words(each.since, overview.branches.now)
         lines.append(f"{each.kind} {each.subject}{f', for {age}' if age else ''}: {each.message}")
-        lines += [f"  {each.answer}"] if each.answer else []
+        lines += [f"  {words}" for words in (each.answer, each.command) if words]
     return Section(title="WAITS FOR A PERSON", before=tuple(lines))
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from reconciler.branches.in_force import ACCEPT_OR_BEGIN, fleet_in_force, rendered_tip_or_none
+from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import publication_of
 from reconciler.ledger.cluster import Deviation
 from reconciler.ledger.holds import release_hint
@@ -24,6 +24,12 @@ from render.rollouts.fleet_calendar import ended_freezes_of_fleet
 from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
 from render.timing import epoch_text, instant_text
 from render.words import counted_noun
+
+from .rollout_commands import explain_command, rollout_command
+
+_VERBS = {RolloutReason.APPROVAL_MISSING: "approve", RolloutReason.PAUSED_BY_CONTROL: "resume"}
+_VERBS_OF_PHASES = {RolloutPhase.FAILED: "retry"}
+"""The requests that let a rollout go on that waits for a person, by its reason and else by its phase."""
 
 
 class WaitsFor(StrEnum):
@@ -43,13 +49,17 @@ class WaitsFor(StrEnum):
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """One thing that waits for a person: about what, since when ("": nobody knows), and what answers it."""
+    """One thing that waits for a person: about what, since when ("": nobody knows), and what answers it.
+
+    ``answer`` says so in words, ``command`` is the command that does, whole and nothing else ("": none is known).
+    """
 
     kind: WaitsFor
     subject: str
     message: str
     since: str = ""
     answer: str = ""
+    command: str = ""
 
 
 class AskedFleet(Struct, frozen=True, kw_only=True):
@@ -96,7 +106,13 @@ def _rollouts(asked: AskedFleet) -> Iterator[Waiting]:
                 message=f"{state.phase}: {state.reason}",
                 since=instant_text(state.phase_since),
                 answer=state.next_step,
+                command=_command_about(state, wave),
             )
+
+
+def _command_about(state: RolloutState, wave: str) -> str:
+    verb, more = _VERBS.get(state.reason) or _VERBS_OF_PHASES.get(state.phase, ""), ("--wave", wave) if wave else ()
+    return rollout_command(verb, str(state.plan), state.group, *more) if verb else ""
 
 
 def _is_left_to_people(state: RolloutState) -> bool:
@@ -113,8 +129,11 @@ def _emergencies(asked: AskedFleet) -> Iterator[Waiting]:
     seconds = seconds_to_confirm(fleet.source.desired.fleet.rollouts)
     for each in emergencies_of_tree(fleet.previous.tree):
         words = each.words(seconds, asked.instant).removeprefix(f"{each.rollout}: ")
-        since, answer = instant_text(each.since), "argosy rollout confirm"
-        yield Waiting(kind=WaitsFor.EMERGENCY, subject=each.rollout, message=words, since=since, answer=answer)
+        since, command = instant_text(each.since), rollout_command("confirm", each.rollout, each.group)
+        answer = "somebody else confirms it"
+        yield Waiting(
+            kind=WaitsFor.EMERGENCY, subject=each.rollout, message=words, since=since, answer=answer, command=command
+        )
 
 
 def _removals(asked: AskedFleet) -> Iterator[Waiting]:
@@ -131,7 +150,7 @@ def _removals(asked: AskedFleet) -> Iterator[Waiting]:
                 subject=name,
                 message=f"{counted_noun(len(several), 'object')} kept, such as {several[0].ref}: {message or reason}",
                 since=record.since,
-                answer=f"argosy status cluster/{name} -v",
+                command=f"argosy status cluster/{name} -v",
             )
 
 
@@ -139,15 +158,16 @@ def _stopped_moves(asked: AskedFleet) -> Iterator[Waiting]:
     for binding in asked.branches.fleet.bindings:
         for each in binding.conditions:
             if each.reason == MOVE_STOPPED and each.status == "False":
-                answer = f"argosy explain {binding.ref.kind.lower()}/{binding.ref.name}"
-                answer += f" -n {binding.ref.namespace}" if binding.ref.namespace else ""
-                yield Waiting(kind=WaitsFor.MOVE, subject=str(binding.ref), message=each.message, answer=answer)
+                ref = binding.ref
+                command = explain_command(ref.kind, ref.namespace, ref.name)
+                yield Waiting(kind=WaitsFor.MOVE, subject=str(ref), message=each.message, command=command)
 
 
 def _holds(asked: AskedFleet) -> Iterator[Waiting]:
     for name, hold in asked.branches.holds.items():
+        answer, _, command = release_hint(hold, name).partition(": ")
         yield Waiting(
-            kind=WaitsFor.HOLD, subject=name, message=str(hold), since=hold.since, answer=release_hint(hold, name)
+            kind=WaitsFor.HOLD, subject=name, message=str(hold), since=hold.since, answer=answer, command=command
         )
 
 
@@ -173,7 +193,13 @@ def _settings(asked: AskedFleet) -> Iterator[Waiting]:
     except (GitError, InputError):  # what is wrong with the source is said as its refusal
         return
     for each in waiting:
-        yield Waiting(kind=WaitsFor.SETTINGS, subject=each.field, message=str(each), answer=ACCEPT_OR_BEGIN)
+        yield Waiting(
+            kind=WaitsFor.SETTINGS,
+            subject=each.field,
+            message=str(each),
+            answer="a changed place waits until a pass accepts it",
+            command="argosy reconcile --accept-settings",
+        )
 
 
 def _pull_requests(asked: AskedFleet) -> Iterator[Waiting]:
@@ -190,7 +216,8 @@ def _pull_requests(asked: AskedFleet) -> Iterator[Waiting]:
         subject=fleet.proposed_branch,
         message=f"{info.subject} is proposed for {fleet.rendered_branch}",
         since=epoch_text(info.time),
-        answer=f"merge the pull request, or read it: git log -1 -p {tip[:12]}",
+        answer="merge the pull request, or read it",
+        command=f"git log -1 -p {tip[:12]}",
     )
 
 

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
+from reconciler.overview.rollout_commands import rollout_command
 from reconciler.survey.states import UNDER_WAY, state_as_told
 from render.kinds import BUILT_IN
 from render.model import ObjectRef
@@ -69,6 +70,7 @@ def _environment() -> Environment:
         "author_name": author_name,
         "before_and_after": before_and_after,
         "before_and_ideally": before_and_ideally,
+        "rollout_command": lambda policy, verb, group: rollout_command(verb, policy, group),
     }
     environment.tests |= {"kind_with_pods": may_have_pods}
     environment.filters |= {"standing": standing_of_row}

@@ -1,0 +1,65 @@
+"""What waits for a person: the page has the command that answers it, whole and alone, so that it can be copied."""
+
+import html
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.overview.rollout_commands import rollout_command
+
+from .build import Ended, a_deployment, a_policy, argosy
+from .dated_fleet import a_dated_fleet, commit_later, run_until_well
+from .memory_fleet import MemoryFleet
+from .paged import browser_of, links_of
+from .rolling import a_rollout_policy, a_wave
+
+SHOP = [{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop"}]
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> MemoryFleet:
+    """A fleet whose Deployment shop/api waits for somebody who approves of the first wave of its change."""
+    waves = [a_wave("canary", "oslo", approval=True), a_wave("rest")]
+    policy = a_rollout_policy("api", waves=waves, selectors=SHOP)
+    policy["metadata"]["namespace"] = "shop"
+    placed = a_policy("api", namespace="shop", selectors=SHOP, placement={})
+    fleet = a_dated_fleet(tmp_path / "fleet", {"rollout.yaml": policy, "placed.yaml": placed, "api.yaml": api(1)})
+    run_until_well(fleet, 0)
+    commit_later(fleet, {"api.yaml": api(2)}, 60, "Give api an image")
+    fleet.run(120)
+    return fleet
+
+
+def api(version: int) -> dict[str, Any]:
+    return a_deployment("api", namespace="shop", image=f"api:{version}")
+
+
+def copied(page: str) -> list[str]:
+    """What the boxes with a button to copy hold."""
+    return [html.unescape(each) for each in re.findall(r'<div class="run"><code>(.*?)</code>', page, re.DOTALL)]
+
+
+@pytest.mark.parametrize("address", ["/waiting", "/overview"])
+def test_the_box_to_copy_holds_the_command_alone_and_it_is_one(
+    address: str, fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = browser_of(fleet.repository).answered(address).text
+    [command] = copied(page)
+    assert command == "argosy rollout approve api -n shop --wave canary --commit"
+    assert "/rollouts" in links_of(page.partition('class="run"')[2])
+    ended: Ended = argosy(fleet.repository, capsys, *shlex.split(command)[1:])
+    assert ended.code == 0, ended.err
+
+
+def test_what_people_can_do_with_a_rollout_names_its_namespace(fleet: MemoryFleet) -> None:
+    page = browser_of(fleet.repository).answered("/rollouts").text
+    verbs = ("approve", "pause", "resume", "abort", "retry")
+    assert copied(page) == [f"argosy rollout {verb} api -n shop --commit" for verb in verbs]
+
+
+def test_names_that_a_shell_would_read_otherwise_are_quoted() -> None:
+    found = rollout_command("approve", "RolloutPolicy shop/a b", "app=$(x)")
+    assert found == "argosy rollout approve 'a b' -n shop --group 'app=$(x)' --commit"
