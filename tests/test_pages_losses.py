@@ -61,3 +61,12 @@ def test_a_cordon_shows_what_passes_do_and_beside_it_the_ideal(browser: Browser)
     assert shown == {"berlin": "3 before, 3 after", "paris": "6 before, 6 after"}
     ideal = words_of(page).partition("web asks for 12")[2]
     assert "If all that is concerned was placed anew at once: berlin 3 → 0, oregon 3 → 4, paris 6 → 8" in ideal
+
+
+def test_a_silent_cluster_that_counts_as_a_refuge_is_named(browser: Browser) -> None:
+    """Oregon holds web and batch, so more of them may go there."""
+    counted = (
+        "oregon, recorded as silent or not ready at 2027-01-15T08:21:00Z, is counted on: what it holds is taken to run"
+    )
+    for address in ("/what-if?by=cluster", "/overview"):
+        assert counted in words_of(browser.answered(address).text)

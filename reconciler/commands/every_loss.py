@@ -49,7 +49,7 @@ def show_every_loss(log: Log, supposed: Suppositions, options: SimulateOptions) 
             supposed=supposed_words(supposition.alterations, supposition.added),
             facts=facts,
             now=fleet.now,
-            assumptions=(*before, *assumptions_of_losses(facts, fleet.given.observed.facts)),
+            assumptions=(*before, *assumptions_of_losses(losses, facts, fleet.given.observed.facts)),
             currency=currency_of_price_lists(losses.inputs.desired.price_lists),
             is_full=log.level >= VERBOSE,
         )

@@ -119,6 +119,10 @@ class SurvivalPart(DocumentPart, frozen=True, kw_only=True):
         Annotated[tuple[BreakingLossPart, ...], meaning_of_field("The first twenty that do, the worst first.")]
         | UnsetType
     ) = UNSET
+    assumptions: (
+        Annotated[tuple[str, ...], meaning_of_field("The silent clusters that it counts on, each in a sentence.")]
+        | UnsetType
+    ) = UNSET
 
 
 class LateMemberPart(DocumentPart, frozen=True, kw_only=True):
@@ -343,6 +347,7 @@ def _survival_part(each: Survival) -> SurvivalPart:
         )
         if is_answered
         else UNSET,
+        assumptions=value_unless_empty(each.assumptions) if is_answered else UNSET,
     )
 
 

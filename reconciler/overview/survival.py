@@ -10,11 +10,13 @@ from enum import StrEnum
 from hashlib import sha256
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.trailers import engine_version
+from reconciler.simulation.assumptions import words_of_silent_refuges
 from reconciler.simulation.loss_outcomes import LossOutcome
 from reconciler.simulation.shared_work import outcomes_of_every_loss
 from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
@@ -56,7 +58,8 @@ class Survival(Struct, frozen=True, kw_only=True):
     """The answer about the loss of any one cluster or region (``by``).
 
     ``asked_at`` is the time of the answer; where nobody asked it is empty, and ``reason`` says why. ``losses`` are how
-    many there are, ``breaking`` how many of them break something, and ``worst`` the first of these.
+    many there are, ``breaking`` how many of them break something, and ``worst`` the first of these. ``assumptions`` say
+    which silent clusters are counted on.
     """
 
     by: str
@@ -65,6 +68,7 @@ class Survival(Struct, frozen=True, kw_only=True):
     losses: int = 0
     breaking: int = 0
     worst: tuple[BreakingLoss, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 class _AnswersFile(Struct, frozen=True, kw_only=True):
@@ -121,11 +125,11 @@ def _answers(asked: AskedFleet, log: Log) -> tuple[Survival, ...]:
         fleet = read_supposed_fleet(asked.repository, SupposedSource(commit=commit), log, allowed=Allowed())
         with log.timed("place everything"):
             losses = fleet.losses(())
-        at = instant_text(fleet.now)
+        at, assumed = instant_text(fleet.now), tuple(words_of_silent_refuges(losses))
         return tuple(
             Survival(by=str(by), asked_at=at, reason=f"no {by} is known of any cluster, so none can be lost")
             if not clusters_lost_together(losses.inputs.desired.clusters, by)
-            else _survival(by, at, outcomes_of_every_loss(losses, by, 1, log))
+            else replace(_survival(by, at, outcomes_of_every_loss(losses, by, 1, log)), assumptions=assumed)
             for by in _PLACES
         )
     except ReconcileError as error:

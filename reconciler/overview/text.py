@@ -34,7 +34,7 @@ def sections_of_overview(overview: FleetOverview) -> Iterator[Section]:
     if overview.going_out:
         yield _going_out(overview)
     yield _waiting(overview)
-    yield Section(title="COULD WE LOSE ONE", before=tuple(_words_of_survival(each) for each in overview.survival))
+    yield _survival(overview)
     yield _members(overview)
     yield Section(title="DELIVERY", before=tuple(_lines_of_deliveries(overview.deliveries)))
 
@@ -125,6 +125,14 @@ def _waiting(overview: FleetOverview) -> Section:
         lines.append(f"{each.kind} {each.subject}{f', for {age}' if age else ''}: {each.message}")
         lines += [f"  {words}" for words in (each.answer, each.command) if words]
     return Section(title="WAITS FOR A PERSON", before=tuple(lines))
+
+
+def _survival(overview: FleetOverview) -> Section:
+    lines = tuple(_words_of_survival(each) for each in overview.survival)
+    assumed = dict.fromkeys(words for each in overview.survival for words in each.assumptions)
+    is_answered = any(each.asked_at and not each.reason for each in overview.survival)
+    ideal = "if everything was placed anew at once; what really happens: argosy simulate --without-cluster NAME"
+    return Section(title="COULD WE LOSE ONE", before=(*lines, *([ideal] if is_answered else ()), *assumed))
 
 
 def _words_of_survival(each: Survival) -> str:

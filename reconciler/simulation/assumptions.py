@@ -4,21 +4,38 @@ from collections.abc import Collection, Iterator, Sequence
 
 from reconciler.console.cluster_lists import shortened_cluster_list
 from reconciler.pipeline.previous import Previous
+from render.failover.health import NOT_READY_KEY, UNREACHABLE_KEY
 
+from .losses import Losses
 from .outcome import FactAge
 
 _SHORT = 12
 _FEW_NAMES = 5
+_SILENT = {NOT_READY_KEY, UNREACHABLE_KEY}
 
 
-def assumptions_of_losses(facts: Sequence[FactAge], observed: Collection[str]) -> tuple[str, ...]:
+def assumptions_of_losses(losses: Losses, facts: Sequence[FactAge], observed: Collection[str]) -> tuple[str, ...]:
     """Return what the answer to every loss takes for granted; ``observed`` are the clusters that somebody looked at."""
     blind = [each.cluster for each in facts if not each.has_capacity]
     return (
+        *words_of_silent_refuges(losses),
         *words_of_unseen_clusters(facts, observed, ()),
         *([f"what may go to {_names(blind)} has room there, for no capacity is known"] if blind else ()),
         "what a loss takes is placed anew at once; --without-cluster NAME says when that happens by itself, if ever",
     )
+
+
+def words_of_silent_refuges(losses: Losses) -> Iterator[str]:
+    """Yield that clusters of which it is not known that they are ready count as a refuge, as they hold something.
+
+    What is there stays, and may get more; nothing that is not there comes to them.
+    """
+    holding = {target.name for each in losses.placed.values() for target in each.targets}
+    for cluster in losses.clusters:
+        if cluster.name in holding and any(taint.key in _SILENT for taint in cluster.taints):
+            facts = losses.inputs.facts.get(cluster.name)
+            at = f" at {facts.observed_at}" if facts and facts.observed_at else ""
+            yield f"{cluster.name}, recorded as silent or not ready{at}, is counted on: what it holds is taken to run"
 
 
 def assumptions_of_headroom(
