@@ -1,4 +1,4 @@
-"""What waits for a person: the page has the command that answers it, whole and alone, so that it can be copied."""
+"""The page has the command that answers what waits for a person, whole and alone, so that it can be copied."""
 
 import html
 import re

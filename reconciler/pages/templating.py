@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
 from reconciler.overview.rollout_commands import rollout_command
-from reconciler.survey.states import UNDER_WAY, state_as_told
+from reconciler.survey.states import UNDER_WAY, state_by_words
 from render.kinds import BUILT_IN
 from render.model import ObjectRef
 from render.timing import epoch_text, parse_instant
@@ -73,7 +73,7 @@ def _environment() -> Environment:
         "rollout_command": lambda policy, verb, group: rollout_command(verb, policy, group),
     }
     environment.tests |= {"kind_with_pods": may_have_pods}
-    environment.filters |= {"standing": standing_of_row}
+    environment.filters |= {"state_word": state_of_row}
     environment.globals |= {"static": static_files(), "reasons_under_way": UNDER_WAY}
     return environment
 
@@ -89,13 +89,13 @@ def _shown_value(value: Any) -> Any:
     return without_passwords(with_visible_control_characters(value)) if isinstance(value, str) else value
 
 
-def standing_of_row(row: Mapping[str, Any]) -> str:
+def state_of_row(row: Mapping[str, Any]) -> str:
     """Return the state of an object in a cluster, by its row in a document, as marks are named.
 
-    >>> standing_of_row({"applied": True, "health": "Unhealthy", "reason": "ReplicasMissing"})
+    >>> state_of_row({"applied": True, "health": "Unhealthy", "reason": "ReplicasMissing"})
     'unwell'
     """
-    state = state_as_told(
+    state = state_by_words(
         is_applied=bool(row.get("applied")), health=row.get("health", "Unknown"), reason=row.get("reason", "")
     )
     return state.lower()

@@ -103,10 +103,10 @@ def state_of_work(work: Manifest) -> StateReason:
     return StateReason(SurveyedState.PROGRESSING if why.reason in UNDER_WAY else SurveyedState.UNWELL, *words)
 
 
-def state_as_told(*, is_applied: bool, health: str, reason: str) -> SurveyedState:
+def state_by_words(*, is_applied: bool, health: str, reason: str) -> SurveyedState:
     """Return the state of an object in a cluster by the words in which its status is told; as surveys have it.
 
-    >>> str(state_as_told(is_applied=False, health="Healthy", reason=BEHIND))
+    >>> str(state_by_words(is_applied=False, health="Healthy", reason=BEHIND))
     'Progressing'
     """
     if is_applied and health == Health.HEALTHY:
