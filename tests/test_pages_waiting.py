@@ -38,7 +38,7 @@ def api(version: int) -> dict[str, Any]:
 
 
 def copied(page: str) -> list[str]:
-    """What the boxes with a button to copy hold."""
+    """The texts of the boxes with a button to copy."""
     return [html.unescape(each) for each in re.findall(r'<div class="run"><code>(.*?)</code>', page, re.DOTALL)]
 
 
