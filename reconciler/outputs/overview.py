@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
+from reconciler.branches.source_commits import QuietCommit
 from reconciler.overview.changes import RecentChange
 from reconciler.overview.deliveries import MOST_CHANGES, ChangeDelivery, Deliveries
 from reconciler.overview.fleet_overview import FleetOverview
@@ -62,6 +63,23 @@ class RecentChangePart(DocumentPart, frozen=True, kw_only=True):
     ) = UNSET
     objects: (
         Annotated[int, meaning_of_field("How many objects it changed there; absent for the first one.")] | UnsetType
+    ) = UNSET
+    waits: (
+        Annotated[str, meaning_of_field("Present while a rollout of its source is not over: what that waits for.")]
+        | UnsetType
+    ) = UNSET
+
+
+class QuietCommitPart(DocumentPart, frozen=True, kw_only=True):
+    """A source commit of which no rendered commit was made for itself."""
+
+    commit: Annotated[str, meaning_of_field("The source commit.")]
+    time: Annotated[str, meaning_of_field("Its time.")]
+    author: Annotated[str, meaning_of_field("Its author.")]
+    subject: Annotated[str, meaning_of_field("The first line of its message.")]
+    rendered: (
+        Annotated[str, meaning_of_field("The rendered commit that was made of a later source, which contains it.")]
+        | UnsetType
     ) = UNSET
 
 
@@ -244,6 +262,12 @@ class OverviewDocument(OutputDocument, frozen=True, kw_only=True):
     changes: Annotated[
         tuple[RecentChangePart, ...], meaning_of_field("The rendered commits of the last 24 hours, the newest first.")
     ]
+    quiet_commits: Annotated[
+        tuple[QuietCommitPart, ...],
+        meaning_of_field(
+            "The source commits of that time of which no rendered commit was made for themselves, the newest first."
+        ),
+    ]
     going_out: Annotated[tuple[GoingOutPart, ...], meaning_of_field("The rollouts that are not over.")]
     waiting: Annotated[tuple[WaitingForPersonPart, ...], meaning_of_field("What waits for a person.")]
     survival: Annotated[
@@ -268,7 +292,8 @@ def overview_document(overview: FleetOverview) -> OverviewDocument:
         well=overview.is_well,
         unwell=tuple(map(_unwell_part, overview.unwell.first)),
         unwell_count=overview.unwell.count,
-        changes=tuple(map(_change_part, overview.changes)),
+        changes=tuple(_change_part(each, _waiting_for(each.source, overview)) for each in overview.changes),
+        quiet_commits=tuple(map(_quiet_part, overview.quiet)),
         going_out=tuple(map(_going_out_part, overview.going_out)),
         waiting=tuple(map(_waiting_part, overview.waiting)),
         survival=tuple(map(_survival_part, overview.survival)),
@@ -291,7 +316,22 @@ def _unwell_part(each: UnwellObject) -> UnwellNowPart:
     )
 
 
-def _change_part(each: RecentChange) -> RecentChangePart:
+def _waiting_for(source: str, overview: FleetOverview) -> str:
+    """Return what the rollouts of a source wait for; empty where none is under way."""
+    return "; ".join(f"{each.phase}: {each.next_step}" for each in overview.going_out if source in each.commits)
+
+
+def _quiet_part(each: QuietCommit) -> QuietCommitPart:
+    return QuietCommitPart(
+        commit=each.info.id,
+        time=epoch_text(each.info.time),
+        author=each.info.author,
+        subject=each.info.subject,
+        rendered=value_unless_empty(each.rendered),
+    )
+
+
+def _change_part(each: RecentChange, waits: str) -> RecentChangePart:
     return RecentChangePart(
         commit=each.commit,
         time=instant_text(each.at),
@@ -302,6 +342,7 @@ def _change_part(each: RecentChange) -> RecentChangePart:
         first=value_unless_empty(each.is_first),
         clusters=UNSET if each.is_first else each.clusters,
         objects=UNSET if each.is_first else each.objects,
+        waits=value_unless_empty(waits),
     )
 
 

@@ -1,23 +1,30 @@
 """The timeline: which commits changed something, and what each moved."""
 
 import re
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from reconciler.branches.rendered_history import rendered_commits
+from reconciler.branches.source_commits import quiet_commits
 from reconciler.history.subjects import Subject, refuse_unknown_cluster_of_history
 from reconciler.history.timeline import timeline_of_subject
 from reconciler.outputs.lists import namespace_list_document
 from reconciler.outputs.timeline import timeline_document
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
+from reconciler.pages.views.rollouts import rollouts_document_of_fleet
+from reconciler.repository import Repository
 from reconciler.survey.choosing import Choice
 from reconciler.survey.lists import ListPart, list_namespaces
 from render.errors import ConfigError
+from render.timing import epoch_text
 
 if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument
     from reconciler.pages.reader import FleetReading
 
 _ENTRIES = 20
+_MOST_RENDERED, _MOST_QUIET = 300, 50
 _MOST_COPIES = 50_000
 """Copies of objects in clusters; of a fleet with more of them, a process of its own reads what commits moved."""
 _COMMIT = re.compile("[0-9a-f]{7,64}")
@@ -37,10 +44,38 @@ def _answer(look: Look) -> ViewAnswer:
         return timeline_document(timeline_of_subject(reading.repository, commit, subject, _ENTRIES))
 
     named = (f"cluster/{cluster}",) if cluster else (f"namespace/{namespace}",) if namespace else ()
-    command, shown = ("history", *named, "--commits", f"--rev={tip}"), {"cluster": cluster, "namespace": namespace}
+    command = ("history", *named, "--commits", f"--rev={tip}")
+    shown = {"cluster": cluster, "namespace": namespace, **_beside(look, tip)}
     if _is_large(look):
         return look.answer_of_command(command, **shown)
     return ViewAnswer(document=look.document(("timeline", subject, tip), document), command=command, shown=shown)
+
+
+def _beside(look: Look, tip: str) -> dict[str, Any]:
+    """Return what a timeline has no entry of: source commits without a rendered one, and rollouts under way."""
+    if look.asked("from") or not look.commits.rendered:
+        return {"quiet": [], "under_way": [], "current": True}
+
+    def quiet(repository: Repository) -> list[dict[str, str]]:
+        made = islice(rendered_commits(repository, repository.resolve(tip)), _MOST_RENDERED)
+        found = islice(quiet_commits(repository, made, look.commits.source), _MOST_QUIET)
+        return [
+            {
+                "commit": each.info.id,
+                "time": epoch_text(each.info.time),
+                "author": each.info.author,
+                "subject": each.info.subject,
+                "rendered": each.rendered,
+            }
+            for each in found
+        ]
+
+    rollouts = () if look.commits.is_past else look.document("rollouts", rollouts_document_of_fleet)["rollouts"]
+    return {
+        "quiet": look.reader.in_repository(quiet),
+        "under_way": [each for each in rollouts if each["phase"] != "Completed"],
+        "current": look.fleet_status()["current"],
+    }
 
 
 def _is_large(look: Look) -> bool:

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def _answer(look: Look) -> ViewAnswer:
-    return ViewAnswer(document=look.document("rollouts", _document), command=("rollout", "status"))
+    return ViewAnswer(document=look.document("rollouts", rollouts_document_of_fleet), command=("rollout", "status"))
 
 
-def _document(reading: "FleetReading") -> "OutputDocument":
+def rollouts_document_of_fleet(reading: "FleetReading") -> "OutputDocument":
+    """Return the rollouts of a fleet, of all policies and groups."""
     recorded = read_recorded_rollouts(reading.repository)
     return recorded_rollouts_document(recorded, recorded.groups_meant("", "", ""))
 

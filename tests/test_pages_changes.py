@@ -1,0 +1,82 @@
+"""Every commit of the source can be found: what rendered nothing for itself has a row, and says what became of it."""
+
+import re
+from typing import Any
+
+import pytest
+
+from .build import a_cluster, a_config_map, a_deployment, a_policy, argosy
+from .dated_fleet import a_dated_fleet, commit_later, run_until_well, tips
+from .memory_fleet import MemoryFleet
+from .paged import browser_of, links_of
+from .rolling import a_rollout_policy, a_wave
+
+SHOP = [{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop"}]
+
+
+def api(version: int) -> dict[str, Any]:
+    return a_deployment("api", namespace="shop", image=f"api:{version}")
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> MemoryFleet:
+    """A fleet with a commit that rendered nothing, one that is part of a later one, and one that waits for a wave."""
+    waves = [a_wave("canary", "oslo", approval=True), a_wave("rest")]
+    policy = a_rollout_policy("api", waves=waves, selectors=SHOP)
+    policy["metadata"]["namespace"] = "shop"
+    placed = a_policy("api", namespace="shop", selectors=SHOP, placement={})
+    files = {"rollout.yaml": policy, "placed.yaml": placed, "api.yaml": api(1)}
+    fleet = a_dated_fleet(tmp_path_factory.mktemp("changes") / "fleet", files)
+    run_until_well(fleet, 0)
+    cordoned = a_cluster("paris", taints=[{"key": "maintenance", "effect": "NoSchedule"}])
+    commit_later(fleet, {"clusters/paris.yaml": cordoned}, 60, "Cordon paris")
+    fleet.run(120)
+    commit_later(fleet, {"web.yaml": a_deployment("web", image="web:2")}, 60, "Give web an image")
+    fleet.run(120)
+    commit_later(fleet, {"api.yaml": api(2)}, 60, "Give api an image")
+    fleet.run(120)
+    commit_later(fleet, {"alone.yaml": a_config_map("alone")}, 60, "Add what no policy selects")
+    fleet.run(120)
+    return fleet
+
+
+def words_of(page: str) -> str:
+    """The text of a page, without its tags."""
+    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", page))
+
+
+def commit_of(fleet: MemoryFleet, subject: str) -> str:
+    return fleet.repository.git("log", "--format=%H", "--fixed-strings", f"--grep={subject}", "main")
+
+
+@pytest.mark.parametrize("address", ["/overview", "/changes", "/changes?cluster=paris"])
+def test_a_commit_that_rendered_nothing_for_itself_has_a_row(address: str, fleet: MemoryFleet) -> None:
+    page = browser_of(fleet.repository).answered(address).text
+    said = words_of(page).partition("Committed, and nothing rendered for it alone")[2]
+    for subject in ("Cordon paris", "Add what no policy selects"):
+        assert subject in said
+        assert f"/commits/{commit_of(fleet, subject)}" in links_of(page)
+    assert re.search(r"Cordon paris Ada: in [0-9a-f]{12} ?, which a later commit was rendered as", said)
+    assert "Add what no policy selects Ada: it asks for the same as what is rendered" in said
+
+
+def test_the_page_of_a_commit_says_that_a_later_one_contains_it(fleet: MemoryFleet) -> None:
+    browser = browser_of(fleet.repository)
+    said = words_of(browser.answered(f"/commits/{commit_of(fleet, 'Cordon paris')}").text)
+    assert "nothing for itself; it is in" in said
+    assert "not rendered, as far as is known here" not in said
+    same = words_of(browser.answered(f"/commits/{commit_of(fleet, 'Add what no policy selects')}").text)
+    assert "nothing for itself: it asks for the same as what is rendered" in same
+
+
+def test_a_commit_that_waits_for_a_wave_says_so(fleet: MemoryFleet) -> None:
+    browser = browser_of(fleet.repository)
+    for address in (f"/commits/{commit_of(fleet, 'Give api an image')}", "/overview", "/changes"):
+        assert "waits for an approval of wave canary" in words_of(browser.answered(address).text), address
+    said = words_of(browser.answered(f"/commits/{commit_of(fleet, 'Give api an image')}").text)
+    assert "It moved and changed no object." not in said
+
+
+def test_the_overview_on_a_terminal_names_them_as_well(fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]) -> None:
+    said = argosy(fleet.repository, capsys, "overview", "--losses", "known", "--at", tips(fleet)[0]).out
+    assert "'Cordon paris': nothing rendered for itself; it is in" in said
