@@ -17,6 +17,8 @@ from reconciler.status.fleet import last_good_before
 from render.errors import GitError, InputError, UnknownName
 from render.timing import parse_instant
 
+from .asked_times import FORMS
+
 
 class Branches(Struct, frozen=True, kw_only=True):
     """The refs of a fleet: of the source ("": HEAD alone), of what is rendered and of what is seen."""
@@ -92,7 +94,12 @@ def _source_not_rendered(repository: Repository, rendered: str, at: str) -> str:
     """Return the commit of the source that ``at`` names, where what is rendered was not made with it; else nothing."""
     if at.startswith("-"):
         raise UnknownName(f"{at!r} is not a revision", hint="name a branch, a tag, a commit or a time")
-    commit = repository.resolve(at)
+    try:
+        commit = repository.resolve(at)
+    except (GitError, UnknownName) as error:
+        raise UnknownName(
+            f"{at!r} is no time, and no commit or branch that is here", hint=f"ask for {FORMS}"
+        ) from error
     if repository.commit_info(commit).trailer(SOURCE):
         return ""
     source = _source_of(repository, rendered)

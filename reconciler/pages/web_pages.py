@@ -16,6 +16,7 @@ from reconciler.console.cleaning import json_safe_for_terminal
 from render.errors import ReconcileError
 from render.model import ARGOSY_API_VERSION
 
+from .asked_times import time_in_full
 from .links import JSON_SUFFIX, Links
 from .look import Look, ViewAnswer
 from .reader import FleetReader
@@ -96,7 +97,7 @@ class WebPages(Struct, frozen=True, kw_only=True):
         view, parts, is_json = view_at_address(segments)
         if view is None:
             return self.problem_page(HTTPStatus.NOT_FOUND, "There is no such page.")
-        at = "" if view.is_of_now else request.query.get("at", "").strip()
+        at = "" if view.is_of_now else time_in_full(request.query.get("at", "").strip(), self.clock())
         links = Links(paths=_PATHS, base=self.base, fleet=fleet, at=at, of_now=_OF_NOW)
         look = Look(reader=reader, commits=NO_COMMITS, links=links, parts=parts, query=request.query, at=at)
         try:

@@ -5,14 +5,22 @@ from reconciler.pages.view import PageView, ViewGroup
 from reconciler.repository import Repository
 from render.errors import UnknownName
 
+_BRANCHES, _OF_PASSES = "refs/heads/", "argosy/"
+
 
 def _answer(look: Look) -> ViewAnswer:
     base, head = look.asked("base", "HEAD"), look.asked("head")
-    shown = {"base": base, "head": head, "asks": not head}
+    shown = {"base": base, "head": head, "asks": not head, "branches": look.reader.in_repository(_branches)}
     if not head:
         return ViewAnswer(shown=shown)
     ids = look.reader.in_repository(lambda repository: [_commit(repository, look, each) for each in (base, head)])
     return look.answer_of_command(("diff", *ids), **shown)
+
+
+def _branches(repository: Repository) -> list[str]:
+    """Return the branches that may be compared: those of this clone, but for what passes write."""
+    names = (each.removeprefix(_BRANCHES) for each in repository.refs(_BRANCHES))
+    return sorted(each for each in names if not each.startswith(_OF_PASSES))
 
 
 def _commit(repository: Repository, look: Look, revision: str) -> str:

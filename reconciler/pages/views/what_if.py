@@ -31,6 +31,7 @@ def _answer(look: Look) -> ViewAnswer:
     shown: dict[str, Any] = {
         "clusters": [each["name"] for each in clusters],
         "domains": [name for name, field in _DOMAINS.items() if any(each.get(field) for each in clusters)],
+        "regions": sorted({each["region"] for each in clusters if each.get("region")}),
         "asked": {name: look.asked(name) for name in _OPTIONS},
         "kind": "",
     }
