@@ -1,4 +1,4 @@
-"""The page has the command that answers what waits for a person, whole and alone, so that it can be copied."""
+"""The page of what waits for a person has the command that answers it, whole and alone, so that it can be copied."""
 
 import html
 import re
@@ -38,7 +38,7 @@ def api(version: int) -> dict[str, Any]:
 
 
 def copied(page: str) -> list[str]:
-    """The texts of the boxes with a button to copy."""
+    """The content of the boxes with a button to copy."""
     return [html.unescape(each) for each in re.findall(r'<div class="run"><code>(.*?)</code>', page, re.DOTALL)]
 
 

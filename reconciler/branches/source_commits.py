@@ -10,7 +10,7 @@ from render.errors import GitError
 from .rendered_history import RenderedSource
 
 
-class QuietCommit(Struct, frozen=True, kw_only=True):
+class UnrenderedCommit(Struct, frozen=True, kw_only=True):
     """A source commit that no rendered commit was made of.
 
     ``rendered`` is one that was made of a later source, which contains it ("": none that is known here), ``source``
@@ -22,9 +22,9 @@ class QuietCommit(Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
-def quiet_commits(
+def unrendered_commits(
     repository: Repository, made: Iterable[RenderedSource], head: str, since: float = 0, limit: int = 300
-) -> Iterator[QuietCommit]:
+) -> Iterator[UnrenderedCommit]:
     """Yield the source commits up to ``head`` of which none was made, the newest first; those since a time.
 
     ``made`` are rendered commits, the newest first: the first that was made of a source counts. Among the newest so
@@ -41,7 +41,7 @@ def quiet_commits(
         else:
             is_held = holder is not None and contains_commit(repository, holder.source, info.id)
             found = holder if is_held and holder is not None else RenderedSource(commit="", source="")
-            yield QuietCommit(info=info, rendered=found.commit, source=found.source)
+            yield UnrenderedCommit(info=info, rendered=found.commit, source=found.source)
 
 
 def contains_commit(repository: Repository, source: str, commit: str) -> bool:

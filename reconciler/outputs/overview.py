@@ -4,8 +4,6 @@ from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from reconciler.branches.source_commits import QuietCommit
-from reconciler.overview.changes import RecentChange
 from reconciler.overview.deliveries import MOST_CHANGES, ChangeDelivery, Deliveries
 from reconciler.overview.fleet_overview import FleetOverview
 from reconciler.overview.silence import LateMember
@@ -18,6 +16,7 @@ from render.rollouts.state import RolloutState
 from render.timing import epoch_text, instant_text
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
+from .overview_changes import RecentChangePart, UnrenderedCommitPart, change_part, unrendered_part
 from .parts import ClusterName, Message, ObjectName, Reason, Rendered
 
 _MOST_CLUSTERS = 10
@@ -41,44 +40,6 @@ class UnwellNowPart(DocumentPart, frozen=True, kw_only=True):
     owner: Annotated[str, meaning_of_field("Whose it is; absent where nothing tells.")] | UnsetType = UNSET
     owner_from: (
         Annotated[str, meaning_of_field("How that is known: a label, an annotation, or the last author of its file.")]
-        | UnsetType
-    ) = UNSET
-
-
-class RecentChangePart(DocumentPart, frozen=True, kw_only=True):
-    """A rendered commit of the last 24 hours."""
-
-    commit: Rendered
-    time: Annotated[str, meaning_of_field("When it was made, or the earliest time at which it can have been.")]
-    source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
-    author: Annotated[str, meaning_of_field("The author of the source commit.")]
-    subject: Annotated[str, meaning_of_field("The first line of the source commit's message.")]
-    new_source: Annotated[
-        bool, meaning_of_field("False if the source is the same as before: facts, time or a wave led to it.")
-    ]
-    first: Annotated[bool, meaning_of_field("Present if it is the first of the fleet.")] | UnsetType = UNSET
-    clusters: (
-        Annotated[int, meaning_of_field("In how many clusters it changed something; absent for the first one.")]
-        | UnsetType
-    ) = UNSET
-    objects: (
-        Annotated[int, meaning_of_field("How many objects it changed there; absent for the first one.")] | UnsetType
-    ) = UNSET
-    waits: (
-        Annotated[str, meaning_of_field("Present while a rollout of its source is not over: what that waits for.")]
-        | UnsetType
-    ) = UNSET
-
-
-class QuietCommitPart(DocumentPart, frozen=True, kw_only=True):
-    """A source commit of which no rendered commit was made for itself."""
-
-    commit: Annotated[str, meaning_of_field("The source commit.")]
-    time: Annotated[str, meaning_of_field("Its time.")]
-    author: Annotated[str, meaning_of_field("Its author.")]
-    subject: Annotated[str, meaning_of_field("The first line of its message.")]
-    rendered: (
-        Annotated[str, meaning_of_field("The rendered commit that was made of a later source, which contains it.")]
         | UnsetType
     ) = UNSET
 
@@ -262,8 +223,8 @@ class OverviewDocument(OutputDocument, frozen=True, kw_only=True):
     changes: Annotated[
         tuple[RecentChangePart, ...], meaning_of_field("The rendered commits of the last 24 hours, the newest first.")
     ]
-    quiet_commits: Annotated[
-        tuple[QuietCommitPart, ...],
+    unrendered_commits: Annotated[
+        tuple[UnrenderedCommitPart, ...],
         meaning_of_field(
             "The source commits of that time of which no rendered commit was made for themselves, the newest first."
         ),
@@ -292,8 +253,8 @@ def overview_document(overview: FleetOverview) -> OverviewDocument:
         well=overview.is_well,
         unwell=tuple(map(_unwell_part, overview.unwell.first)),
         unwell_count=overview.unwell.count,
-        changes=tuple(_change_part(each, _waiting_for(each.source, overview)) for each in overview.changes),
-        quiet_commits=tuple(map(_quiet_part, overview.quiet)),
+        changes=tuple(change_part(each, _waiting_for(each.source, overview)) for each in overview.changes),
+        unrendered_commits=tuple(map(unrendered_part, overview.unrendered)),
         going_out=tuple(map(_going_out_part, overview.going_out)),
         waiting=tuple(map(_waiting_part, overview.waiting)),
         survival=tuple(map(_survival_part, overview.survival)),
@@ -319,31 +280,6 @@ def _unwell_part(each: UnwellObject) -> UnwellNowPart:
 def _waiting_for(source: str, overview: FleetOverview) -> str:
     """Return what the rollouts of a source wait for; empty where none is under way."""
     return "; ".join(f"{each.phase}: {each.next_step}" for each in overview.going_out if source in each.commits)
-
-
-def _quiet_part(each: QuietCommit) -> QuietCommitPart:
-    return QuietCommitPart(
-        commit=each.info.id,
-        time=epoch_text(each.info.time),
-        author=each.info.author,
-        subject=each.info.subject,
-        rendered=value_unless_empty(each.rendered),
-    )
-
-
-def _change_part(each: RecentChange, waits: str) -> RecentChangePart:
-    return RecentChangePart(
-        commit=each.commit,
-        time=instant_text(each.at),
-        source=each.source,
-        author=each.author,
-        subject=each.subject,
-        new_source=each.is_of_new_source,
-        first=value_unless_empty(each.is_first),
-        clusters=UNSET if each.is_first else each.clusters,
-        objects=UNSET if each.is_first else each.objects,
-        waits=value_unless_empty(waits),
-    )
 
 
 def _going_out_part(state: RolloutState) -> GoingOutPart:

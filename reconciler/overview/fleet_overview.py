@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from reconciler.branches.rendered_history import RenderedSource
-from reconciler.branches.source_commits import QuietCommit, quiet_commits
+from reconciler.branches.source_commits import UnrenderedCommit, unrendered_commits
 from reconciler.console.log import Log
 from reconciler.status.branches import RecordedFleet
 from reconciler.status.fleet_views import is_fleet_well
@@ -28,7 +28,7 @@ RECENT = timedelta(hours=24)
 class FleetOverview(Struct, frozen=True, kw_only=True):
     """The first look at a fleet. ``is_past``: it is of an earlier time. ``is_cut_off``: earlier passes are not here.
 
-    ``quiet`` are the source commits of late of which no rendered commit was made for themselves.
+    ``unrendered`` are the source commits of late of which no rendered commit was made for themselves.
     """
 
     branches: RecordedFleet
@@ -42,7 +42,7 @@ class FleetOverview(Struct, frozen=True, kw_only=True):
     survival: tuple[Survival, ...]
     members: MembersNow
     deliveries: Deliveries
-    quiet: tuple[QuietCommit, ...] = ()
+    unrendered: tuple[UnrenderedCommit, ...] = ()
     is_cut_off: bool = False
 
 
@@ -56,7 +56,7 @@ def overview_of_fleet(asked: AskedFleet, log: Log, losses: AskLosses) -> FleetOv
         since = asked.instant - RECENT
         changes = tuple(recent_changes(reader, since))
         made = [RenderedSource(commit=each.commit.id, source=each.source) for each in reversed(known.passes)]
-        quiet = tuple(quiet_commits(repository, made, fleet.lag.newest, since.timestamp()))
+        unrendered = tuple(unrendered_commits(repository, made, fleet.lag.newest, since.timestamp()))
     delivered = DeliveredFleet(
         repository=repository, branches=known, status=status, members=frozenset(fleet.members), now=asked.instant
     )
@@ -75,6 +75,6 @@ def overview_of_fleet(asked: AskedFleet, log: Log, losses: AskLosses) -> FleetOv
         survival=survival_of_fleet(asked, log, losses),
         members=members_of_fleet(branches),
         deliveries=deliveries,
-        quiet=quiet,
+        unrendered=unrendered,
         is_cut_off=known.is_cut_off,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reconciler.branches.source_commits import QuietCommit
+from reconciler.branches.source_commits import UnrenderedCommit
 from reconciler.console.cluster_lists import MOST_NAMED
 from reconciler.console.text import Section, section_with_table
 from reconciler.status.staleness import time_since_in_words
@@ -75,14 +75,14 @@ def _row_of_unwell(each: UnwellObject, now: float) -> tuple[str, ...]:
 
 def _changes(overview: FleetOverview) -> Section:
     found, is_current = overview.changes, overview.branches.fleet.lag.is_current
-    quiet = tuple(
-        f"{each.info.id[:12]}, {each.info.subject!r}: {words_of_quiet_commit(each, is_current=is_current)}"
-        for each in overview.quiet[:_MOST_ROWS]
+    unrendered = tuple(
+        f"{each.info.id[:12]}, {each.info.subject!r}: {words_of_unrendered_commit(each, is_current=is_current)}"
+        for each in overview.unrendered[:_MOST_ROWS]
     )
-    if len(overview.quiet) > _MOST_ROWS:
-        quiet += (f"and {len(overview.quiet) - _MOST_ROWS} more source commits without a rendered one",)
+    if len(overview.unrendered) > _MOST_ROWS:
+        unrendered += (f"and {len(overview.unrendered) - _MOST_ROWS} more source commits without a rendered one",)
     if not found:
-        return Section(title="CHANGED IN 24 HOURS", before=("nothing was rendered", *quiet))
+        return Section(title="CHANGED IN 24 HOURS", before=("nothing was rendered", *unrendered))
     rows = [_row_of_change(each, overview.branches.now) for each in found[:_MOST_ROWS]]
     more = len(found) - len(rows)
     section = section_with_table(
@@ -90,10 +90,10 @@ def _changes(overview: FleetOverview) -> Section:
         ("AGO", "RENDERED", "TOUCHED", "BY", "WHAT"),
         rows,
     )
-    return replace(section, after=(*([f"and {more} more: argosy history"] if more else ()), *quiet))
+    return replace(section, after=(*([f"and {more} more: argosy history"] if more else ()), *unrendered))
 
 
-def words_of_quiet_commit(each: QuietCommit, *, is_current: bool) -> str:
+def words_of_unrendered_commit(each: UnrenderedCommit, *, is_current: bool) -> str:
     """Return what became of a source commit of which no rendered commit was made for itself."""
     if each.rendered:
         return f"nothing rendered for itself; it is in {each.rendered[:12]}"

@@ -30,9 +30,9 @@ def words_of_silent_refuges(losses: Losses) -> Iterator[str]:
 
     What is there stays, and may get more; nothing that is not there comes to them.
     """
-    holding = {target.name for each in losses.placed.values() for target in each.targets}
+    occupied = {target.name for each in losses.placed.values() for target in each.targets}
     for cluster in losses.clusters:
-        if cluster.name in holding and any(taint.key in _SILENT for taint in cluster.taints):
+        if cluster.name in occupied and any(taint.key in _SILENT for taint in cluster.taints):
             facts = losses.inputs.facts.get(cluster.name)
             at = f" at {facts.observed_at}" if facts and facts.observed_at else ""
             yield f"{cluster.name}, recorded as silent or not ready{at}, is counted on: what it holds is taken to run"

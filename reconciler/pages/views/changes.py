@@ -5,7 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reconciler.branches.rendered_history import rendered_commits
-from reconciler.branches.source_commits import quiet_commits
+from reconciler.branches.source_commits import unrendered_commits
 from reconciler.history.subjects import Subject, refuse_unknown_cluster_of_history
 from reconciler.history.timeline import timeline_of_subject
 from reconciler.outputs.lists import namespace_list_document
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reconciler.pages.reader import FleetReading
 
 _ENTRIES = 20
-_MOST_RENDERED, _MOST_QUIET = 300, 50
+_MOST_RENDERED, _MOST_UNRENDERED = 300, 50
 _MOST_COPIES = 50_000
 """Copies of objects in clusters; of a fleet with more of them, a process of its own reads what commits moved."""
 _COMMIT = re.compile("[0-9a-f]{7,64}")
@@ -56,9 +56,9 @@ def _beside(look: Look, tip: str) -> dict[str, Any]:
     if look.asked("from") or not look.commits.rendered:
         return {"quiet": [], "under_way": [], "current": True}
 
-    def quiet(repository: Repository) -> list[dict[str, str]]:
+    def unrendered(repository: Repository) -> list[dict[str, str]]:
         made = islice(rendered_commits(repository, repository.resolve(tip)), _MOST_RENDERED)
-        found = islice(quiet_commits(repository, made, look.commits.source), _MOST_QUIET)
+        found = islice(unrendered_commits(repository, made, look.commits.source), _MOST_UNRENDERED)
         return [
             {
                 "commit": each.info.id,
@@ -72,7 +72,7 @@ def _beside(look: Look, tip: str) -> dict[str, Any]:
 
     rollouts = () if look.commits.is_past else look.document("rollouts", rollouts_document_of_fleet)["rollouts"]
     return {
-        "quiet": look.reader.in_repository(quiet),
+        "quiet": look.reader.in_repository(unrendered),
         "under_way": [each for each in rollouts if each["phase"] != "Completed"],
         "current": look.fleet_status()["current"],
     }
