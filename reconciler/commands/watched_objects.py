@@ -72,7 +72,7 @@ def watch_and_show(log: Log, access: AccessOptions, terms: WatchTerms) -> int:
 
         news = begin_to_watch(chosen.names, question, open_client, ended)
         try:
-            return _Watching(log=log, terms=terms, chosen=chosen, news=news).show()
+            return _Watching(log=log, terms=terms, chosen=chosen, news=news).watched_to_its_end()
         finally:
             ended.set()
 
@@ -89,7 +89,7 @@ class _Watching(Struct, kw_only=True):
     table: WatchedTable | None = None
     documents: WatchedDocuments | None = None
 
-    def show(self) -> int:
+    def watched_to_its_end(self) -> int:
         """Show what is there and then what changes; return how it went once nothing more can come."""
         terms = self.terms
         self.table = WatchedTable(shown=terms.shown, has_events=terms.has_events)

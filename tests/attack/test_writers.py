@@ -170,6 +170,9 @@ def test_the_password_of_the_remote_is_told_by_no_command(
 
 PRINTING = {
     "reconciler/console/printing.py": {"click.echo"},
+    # Programs of their own, read through pipes: the protocol of assistants, and a proposal for it.
+    "reconciler/commands/mcp.py": {"sys.stdout", "sys.stderr"},
+    "reconciler/assistants/proposals.py": {"sys.stdout", "sys.stderr"},
     "reconciler/console/log.py": {"sys.stderr"},
     "reconciler/run/processes/pass_process.py": {"sys.stderr"},  # the stream of its log
     "reconciler/console/terminal.py": {"sys.stdout"},  # asked whether it is a terminal, and how wide

@@ -24,7 +24,7 @@ from render.words import counted_noun
 
 from .page_keys import PageKey, first_page_keys, page_key_of_address
 
-LINK = re.compile(r'(<a\b[^>]*?)\shref="([^"]*)"')
+LINK = re.compile(r'(<a\b[^<>]*?)\shref="([^"]*)"')
 """A link of a page: our templates escape the quotes and brackets of everything else."""
 _FORM = re.compile(r'<form\b(?![^>]*method="dialog").*?</form>', re.DOTALL)
 _NEWEST = re.compile(r'\sdata-newest="[^"]*"')

@@ -20,7 +20,7 @@ from .page_keys import PageKey, page_key_of_address
 
 _MAIN = re.compile(r'<main id="main"[^>]*>(.*?)</main>', re.DOTALL)
 _FILES = re.compile(r'<link rel="(?:stylesheet|icon)"[^>]*>\n?|<script src="[^"]*" defer></script>\n?')
-_PLACE = re.compile(r'(<[a-z][^>]*?\s(?:id|for|aria-labelledby|list)=)"([^"]*)"')
+_PLACE = re.compile(r'(<[a-z][^<>]*?\s(?:id|for|aria-labelledby|list)=)"([^"]*)"')
 _CURRENT = ' aria-current="page"'
 _SHOWN = """
 .part { display: none; }
