@@ -41,7 +41,7 @@ class PageApplication(Struct, frozen=True, kw_only=True):
     log: Log
 
     def __call__(self, environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
-        """ViewAnswer one request."""
+        """Answer one request."""
         refusal = self.entry.refusal(environ)
         page = _page_of_refusal(refusal) if refusal else self._page(environ)
         headers = [*(refusal.headers if refusal else ())]

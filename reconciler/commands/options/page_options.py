@@ -83,7 +83,7 @@ def _entry_options(prefix: str) -> tuple[Callable[[_Command], _Command], ...]:
             multiple=True,
             metavar="NAME",
             callback=_parse_hosts,
-            help="ViewAnswer to this name, too, such as the one that a proxy passes on (repeatable).",
+            help="Answer to this name, too, such as the one that a proxy passes on (repeatable).",
         ),
     )
 
