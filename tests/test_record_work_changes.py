@@ -300,3 +300,12 @@ def test_what_is_recorded_is_as_it_was_last_seen_or_says_that_it_is_unsettled(
         if not time_of_unrecorded_numbers(flapper.recorded):
             (recorded,), (seen,) = (each["status"]["manifestStatuses"] for each in (flapper.recorded, observed))
             assert recorded == seen
+
+
+def test_a_work_with_less_than_is_recorded_today_tells_of_no_move() -> None:
+    """A file that an agent pushed, or somebody wrote by hand, is read like any other of the branch."""
+    bare = {"identifier": {"kind": "Deployment", "name": "web"}, "status": {"replicas": 2}}
+    statuses: list[Any] = [None, {}, {"manifestStatuses": [{}]}, {"manifestStatuses": [{"identifier": None}]}]
+    statuses.append({"manifestStatuses": [bare]})
+    assert [time_of_unrecorded_numbers({"status": each}) for each in statuses] == [""] * 5
+    assert time_of_unrecorded_numbers({}) == ""

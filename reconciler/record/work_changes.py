@@ -127,8 +127,9 @@ def _healthy_until(before: Manifest, observed: Manifest, now: str) -> dict[str, 
 
 def is_on_its_way(work: Manifest) -> bool:
     """Say whether a Work is of a workload that is not healthy: its numbers go on moving, and wait from the first."""
-    entry = _first_manifest_status(work["status"])
-    return entry.get("health") != str(Health.HEALTHY) and entry["identifier"]["kind"] in _COUNTED_KINDS
+    entry = _first_manifest_status(work.get("status") or {})
+    kind = (entry.get("identifier") or {}).get("kind")
+    return entry.get("health") != str(Health.HEALTHY) and kind in _COUNTED_KINDS
 
 
 def time_of_unrecorded_numbers(work: Manifest) -> str:
@@ -137,7 +138,7 @@ def time_of_unrecorded_numbers(work: Manifest) -> str:
         return str(work.get("unsettled") or "")
     if _first_manifest_status(work["status"]).get("status") is None:
         return ""
-    return str(condition_of_type(work["status"]["conditions"], HEALTHY).get("lastTransitionTime") or "")
+    return str(condition_of_type(work["status"].get("conditions") or (), HEALTHY).get("lastTransitionTime") or "")
 
 
 def _is_to_write(known: _Streaks, now: str, occasion: Occasion, *, turned: bool, moved: bool) -> bool:
