@@ -100,6 +100,10 @@ class NoSuchBranch(GitError):
     """A remote does not have a branch that it is asked for."""
 
 
+class NoSuchRevision(GitError):
+    """The name of a commit, branch or tag that this repository does not have."""
+
+
 class ClusterError(ReconcileError):
     """No cluster could be used at all."""
 

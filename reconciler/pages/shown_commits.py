@@ -14,7 +14,7 @@ from reconciler.overview.instants import instant_meant
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.status.fleet import last_good_before
-from render.errors import GitError, InputError, UnknownName
+from render.errors import GitError, InputError, NoSuchRevision, UnknownName
 from render.timing import parse_instant
 
 from .asked_times import FORMS
@@ -93,11 +93,11 @@ def pinned_tips(branches: Branches, commits: ShownCommits) -> Mapping[str, str |
 def _source_not_rendered(repository: Repository, rendered: str, at: str) -> str:
     """Return the commit of the source that ``at`` names, where what is rendered was not made with it; else nothing."""
     if at.startswith("-"):
-        raise UnknownName(f"{at!r} is not a revision", hint="name a branch, a tag, a commit or a time")
+        raise NoSuchRevision(f"{at!r} is not a revision", hint="name a branch, a tag, a commit or a time")
     try:
         commit = repository.resolve(at)
     except (GitError, UnknownName) as error:
-        raise UnknownName(
+        raise NoSuchRevision(
             f"{at!r} is no time, and no commit or branch that is here", hint=f"ask for {FORMS}"
         ) from error
     if repository.commit_info(commit).trailer(SOURCE):

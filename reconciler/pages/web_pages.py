@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reconciler import VERSION
 from reconciler.console.cleaning import json_safe_for_terminal
-from render.errors import ReconcileError
+from render.errors import NoSuchRevision, ReconcileError, UnknownName
 from render.model import ARGOSY_API_VERSION
 
 from .asked_times import time_in_full
@@ -123,7 +123,8 @@ class WebPages(Struct, frozen=True, kw_only=True):
         return WebPage(content=content, again=0 if answer.is_ready else 2)
 
     def _error_page(self, error: ReconcileError, look: Look, *, is_json: bool) -> WebPage:
-        status = HTTPStatus.NOT_FOUND if error.exit_code == 2 else HTTPStatus.UNPROCESSABLE_ENTITY
+        is_missing = isinstance(error, UnknownName | NoSuchRevision)
+        status = HTTPStatus.NOT_FOUND if is_missing else HTTPStatus.UNPROCESSABLE_ENTITY
         if is_json:
             value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Problem", "message": error.message, "hint": error.hint}
             return WebPage(status=status, type=JSON, content=_json_bytes(value))
