@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from render.bits import Mask, indexes_of_mask
 from render.documents import emit
 from render.documents.texts import INLINE, string_on_one_line
+from render.expressions import lazy_expression
 from render.works import Content, Works
 
 from .changes import ChangedField, changes_of
@@ -32,7 +33,7 @@ from .record import AppliedRule, RuleRun
 _MOST_NAMED = 20
 _LONGEST_VALUE = 1000
 _MOST_TEXTS_KEPT = 4096
-_LINE = re.compile("^(?=.)", re.MULTILINE)
+_LINE = lazy_expression("^(?=.)", re.MULTILINE)
 
 
 class _RecordEntry(Struct):

@@ -8,7 +8,6 @@ The values of a Secret are never shown, nor other secret values (``secrecy``).
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -17,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from render.documents import Hole
+from render.expressions import lazy_expression
 from render.model import Manifest
 
 from .draft import Key
@@ -24,7 +24,7 @@ from .jsontext import json_text
 from .pointer import escaped_pointer
 from .secrecy import HIDDEN, is_secret_entry, is_secret_key, redacted_value
 
-_SHOWN_IN_SECRETS = re.compile(r"/metadata/labels(/.*)?|/type|/immutable")
+_SHOWN_IN_SECRETS = lazy_expression(r"/metadata/labels(/.*)?|/type|/immutable")
 _LONGEST_VALUE = 80
 _NOTHING = object()
 

@@ -1,17 +1,18 @@
 """JSON texts that are edited in place: the order of keys and the spelling of values survive, white space does not."""
 
 import json
-import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the stubs leave it out
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # the stubs name the fast scanner alone
 from typing import Any
 
+from render.expressions import lazy_expression
+
 from .errors import Refused
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = lazy_expression("[\ud800-\udfff]")
 _ESCAPED = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 _SPACES = (" ", "\t", "\n", "\r")
-_TO_ESCAPE = re.compile("[<>&\u2028\u2029]")
+_TO_ESCAPE = lazy_expression("[<>&\u2028\u2029]")
 
 
 class Number(str):

@@ -4,18 +4,18 @@ Karmada is more lenient than RFC 6901: text before the first slash is ignored, a
 (``-1``) or carry a sign or zeros, and a ``~`` that escapes nothing stands for itself.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.words import counted_noun, most_similar_word
 
 from .draft import Key
 from .errors import Refused
 
-_STEPS = re.compile(r"[.\[\]]")
-_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
-_ESCAPE = re.compile("~[01]")
+_STEPS = lazy_expression(r"[.\[\]]")
+_INDEX = lazy_expression(r"[+-]?[0-9]{1,18}")
+_ESCAPE = lazy_expression("~[01]")
 _MEANING = {"~0": "~", "~1": "/"}
 _MOST_COMPARED = 1000
 """So many keys are compared with one that is missing; each rule may miss another one."""

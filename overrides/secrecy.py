@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from render.expressions import lazy_expression
+
 HIDDEN = "(hidden)"
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_expression(
     r"passw|passphrase|secret|token|credential|(?:api|access|private|signing)[_-]?key", re.IGNORECASE
 )
 _COPIES = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})

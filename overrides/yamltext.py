@@ -14,15 +14,16 @@ from itertools import takewhile
 from typing import Any
 
 from render.documents.scalars import resolved_scalar
+from render.expressions import lazy_expression
 
 _WIDTH, _STEP, _LONGEST_KEY = 80, 2, 128
 _BREAKS = "\r\n\x85\u2028\u2029"
-_UNPRINTABLE = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
-_INDICATOR = re.compile(
+_UNPRINTABLE = lazy_expression("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_INDICATOR = lazy_expression(
     r"---|\.\.\.|[#,\[\]{}&*!|>'\"%@`]|[?:-](?:[ \t]|$)|.*(?::(?:[ \t]|$)|[ \t\r\n\x85]#)", re.DOTALL
 )
-_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII)
-_TIME = re.compile(
+_BASE_60 = lazy_expression(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII)
+_TIME = lazy_expression(
     r"([0-9]{4}-[0-9]{1,2}-[0-9]{1,2})"
     r"(?:[Tt]([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
     r"| ([0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2})(?:[.,][0-9]+)?)?",

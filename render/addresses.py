@@ -2,9 +2,11 @@
 
 import re
 
-_ADDRESS = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#\s]++)(?P<rest>[!-~]*+)", re.ASCII)
-_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
-_LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?", re.ASCII)
+from .expressions import lazy_expression
+
+_ADDRESS = lazy_expression(r"(?P<scheme>https?)://(?P<host>[^/?#\s]++)(?P<rest>[!-~]*+)", re.ASCII)
+_HOST = lazy_expression(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+_LOOPBACK = lazy_expression(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?", re.ASCII)
 
 
 def fault_of_address(address: str) -> str:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from .expressions import lazy_expression
+
 TREE_MODE = 0o40000
 """The mode of a folder in a tree."""
 
@@ -117,7 +119,7 @@ def encode_tree(entries: Collection[TreeEntry]) -> bytes:
 
 _FORBIDDEN = frozenset({b"", b".", b".."})
 
-_DOT_GIT = re.compile(rb"(?:^|\0)\.git(?:\0|$)", re.IGNORECASE)
+_DOT_GIT = lazy_expression(rb"(?:^|\0)\.git(?:\0|$)", re.IGNORECASE)
 
 
 def parse_tree(data: bytes, algorithm: str = "sha1") -> tuple[TreeEntry, ...]:
@@ -140,8 +142,8 @@ _MODES = {b"100644": BLOB_MODE, b"40000": TREE_MODE}
 
 _TREES = {
     algorithm: (
-        re.compile(rb"(?:[0-7]+ [^\0]+\0.{%d})*" % size, re.DOTALL),
-        re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % size, re.DOTALL),
+        lazy_expression(rb"(?:[0-7]+ [^\0]+\0.{%d})*" % size, re.DOTALL),
+        lazy_expression(rb"([0-7]+) ([^\0]+)\0(.{%d})" % size, re.DOTALL),
     )
     for algorithm, size in (("sha1", 20), ("sha256", 32))
 }

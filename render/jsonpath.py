@@ -15,15 +15,17 @@ from typing import Any
 
 from msgspec import Struct
 
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+from .expressions import lazy_expression
+
+_ESCAPE = lazy_expression(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 Step = Callable[[list[Any]], list[Any]]
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
-_OPERATOR = re.compile("[=!<>]=|[<>]")
-_SLICE = re.compile(r"(-?\d*):(-?\d*)(?::(-?\d*))?")
-_UNION = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^,])+")
-_TOKEN = re.compile(
+_OPERATOR = lazy_expression("[=!<>]=|[<>]")
+_SLICE = lazy_expression(r"(-?\d*):(-?\d*)(?::(-?\d*))?")
+_UNION = lazy_expression(r"(?:'[^']*'|\"[^\"]*\"|[^,])+")
+_TOKEN = lazy_expression(
     r"(?P<recursive>\.(?=\.))|\.?\[(?P<bracket>(?:[^\[\]'\"]|'[^']*'|\"[^\"]*\"|\[[^\]]*\])*)\]"
     r"|[$@]|\.?(?P<field>(?:\\.|[^\s.\\\[\]{}'\"$@])+)"
 )

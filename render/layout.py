@@ -13,6 +13,7 @@ import hashlib
 import re
 from functools import lru_cache
 
+from .expressions import lazy_expression
 from .model import ObjectRef
 
 CLUSTER_SCOPED = "_cluster"
@@ -21,10 +22,10 @@ _LIMIT = 200
 _MOST_PATHS = 1 << 14
 """The paths that are remembered: a pass asks for that of each object half a dozen times."""
 _HASH_DIGITS = 32
-_HARMLESS = re.compile(rf"[a-z0-9-][a-z0-9.-]{{0,{_LIMIT - 1}}}")
-_UNSAFE = re.compile(rb"[^a-z0-9.-]")
-_ESCAPE = re.compile(rb"%([0-9A-F]{2})")
-_UNSAFE_KIND = re.compile(rb"[^A-Za-z0-9.-]")
+_HARMLESS = lazy_expression(rf"[a-z0-9-][a-z0-9.-]{{0,{_LIMIT - 1}}}")
+_UNSAFE = lazy_expression(rb"[^a-z0-9.-]")
+_ESCAPE = lazy_expression(rb"%([0-9A-F]{2})")
+_UNSAFE_KIND = lazy_expression(rb"[^A-Za-z0-9.-]")
 
 
 def file_name_of_object(name: str) -> str:

@@ -5,14 +5,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
+from .expressions import lazy_expression
+
+_DURATION = lazy_expression(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _PORTS, _LONGEST_PORT = 65536, 9
-_DECIMAL = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?", re.ASCII)
-_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
+_DECIMAL = lazy_expression(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?", re.ASCII)
+_CURRENCY = lazy_expression(r"[A-Z]{3}", re.ASCII)
 _DIGITS_OF_NUMBER = 15
 """The digits that a number keeps which is read as a float."""
-_TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
+_TIME_OF_DAY = lazy_expression(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 """The days of the week, as windows name them."""

@@ -10,6 +10,8 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 
+from .expressions import lazy_expression
+
 Amount = int | Fraction
 """An exact amount; a fraction only when it is not whole."""
 
@@ -18,7 +20,9 @@ NANO = 10**9
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 SUFFIX_BY_EXPONENT = {exponent: suffix for suffix, exponent in DECIMAL.items()}
-NOTATION = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|[eE]([+-]?[0-9]{1,3})|([numkMGTPE]?))", re.ASCII)
+NOTATION = lazy_expression(
+    r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|[eE]([+-]?[0-9]{1,3})|([numkMGTPE]?))", re.ASCII
+)
 
 
 class QuantityFormat(StrEnum):

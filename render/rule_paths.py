@@ -8,13 +8,14 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from .expressions import lazy_expression
 from .syntax import quoted_text
 
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,=\[\]\s"']+)"""
-_KEY = re.compile(rf"""(?<![^=,*\[\]\s"'])(?P<name>[^=,*\[\]\s"']*)=(?P<value>{_VALUE})""")
-_ITEMS = re.compile(rf"""()\[(?:\*|[^=,*\[\]\s"']*={_VALUE}(?:,\s*[^=,*\[\]\s"']+={_VALUE})*)\]""")
-_NAME = re.compile(r"""\.([^.,\[\]\s"'/$][^.,\[\]\s"']*)""")
-_LISTED = re.compile(
+_KEY = lazy_expression(rf"""(?<![^=,*\[\]\s"'])(?P<name>[^=,*\[\]\s"']*)=(?P<value>{_VALUE})""")
+_ITEMS = lazy_expression(rf"""()\[(?:\*|[^=,*\[\]\s"']*={_VALUE}(?:,\s*[^=,*\[\]\s"']+={_VALUE})*)\]""")
+_NAME = lazy_expression(r"""\.([^.,\[\]\s"'/$][^.,\[\]\s"']*)""")
+_LISTED = lazy_expression(
     r"""(?>(?:\[(?>(?:"(?>(?:[^"\\]|\\.?)*)(?:"|\Z)|'[^']*+(?:'|\Z)|[^\]"'])*)(?:\]|\Z)|[^,\s])+)""", re.DOTALL
 )
 
@@ -27,7 +28,7 @@ class Items(NamedTuple):
 
 RulePath = tuple[str | Items, ...]
 
-_INDEX = re.compile(r"\[\d+\]")
+_INDEX = lazy_expression(r"\[\d+\]")
 _EXAMPLE = """such as '.spec.replicas' or '.spec.template.spec.containers[name="web"].image'"""
 
 

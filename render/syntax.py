@@ -5,9 +5,11 @@ Each function returns the fault of a text, or an empty text if there is none. Le
 
 import re
 
-_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-_SUBDOMAIN = re.compile(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*", re.ASCII)
+from .expressions import lazy_expression
+
+_NAME = lazy_expression(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
+_LABEL = lazy_expression(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_SUBDOMAIN = lazy_expression(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*", re.ASCII)
 _LIMIT = 63
 _SUBDOMAIN_LIMIT = 253
 _NAME_RULE = "use letters, digits, '-', '_' and '.' only, with a letter or digit at both ends"

@@ -22,9 +22,11 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from .expressions import lazy_expression
+
 T = TypeVar("T")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_DURATION = re.compile(r"([0-9]{1,6})([smhdw])")
+_DURATION = lazy_expression(r"([0-9]{1,6})([smhdw])")
 
 FIRST = datetime.min.replace(tzinfo=UTC)
 """The instant that a time too early to be written stands for."""
@@ -32,7 +34,7 @@ LAST = datetime.max.replace(tzinfo=UTC, microsecond=0)
 """The instant that a time too late to be written stands for."""
 SECOND = timedelta(seconds=1)
 
-_RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_RFC3339 = lazy_expression(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class Flip(Struct, frozen=True, order=True):

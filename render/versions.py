@@ -5,20 +5,21 @@ A range is ``||`` between alternatives, each of comparisons that must all hold, 
 pre-release is only in a range if a comparison of that alternative names one.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-_VERSION = re.compile(
+from .expressions import lazy_expression
+
+_VERSION = lazy_expression(
     r"v?(?P<major>\d{1,9})(?:\.(?P<minor>\d{1,9}))?(?:\.(?P<patch>\d{1,9}))?"
     r"(?:-(?P<pre>[0-9A-Za-z.-]{1,64}))?(?:\+[0-9A-Za-z.-]{1,64})?"
 )
-_PARTIAL = re.compile(
+_PARTIAL = lazy_expression(
     r"v?(?P<major>\d{1,9}|[xX*])(?:\.(?P<minor>\d{1,9}|[xX*]))?(?:\.(?P<patch>\d{1,9}|[xX*]))?"
     r"(?:-(?P<pre>[0-9A-Za-z.-]{1,64}))?(?:\+[0-9A-Za-z.-]{1,64})?"
 )
-_COMPARISON = re.compile(r"(?P<sign>!=|>=|=>|<=|=<|~>|=|>|<|~|\^|)\s*(?P<version>[^\s,<>=!~^|]+)[\s,]*")
-_HYPHEN = re.compile(r"(?<!\S)(\S++)\s++-\s++(\S++)")
+_COMPARISON = lazy_expression(r"(?P<sign>!=|>=|=>|<=|=<|~>|=|>|<|~|\^|)\s*(?P<version>[^\s,<>=!~^|]+)[\s,]*")
+_HYPHEN = lazy_expression(r"(?<!\S)(\S++)\s++-\s++(\S++)")
 _LONGEST_RANGE = 256
 
 

@@ -40,7 +40,7 @@ LIGHT = (
     *("reconciler.members.options", "reconciler.passes.options"),
     "reconciler.guards.allowances",
     "reconciler.reference.examples",
-    *("render.errors", "render.notations", "render.words"),
+    *("render.errors", "render.expressions", "render.notations", "render.words"),
 )
 FLOORS = ("branches", "guards", "members", "names", "passes", "reference")
 PACKAGES = {f"reconciler.{floor}" for floor in FLOORS}
@@ -93,7 +93,7 @@ def test_the_list_of_commands_loads_what_shows_it_and_nothing_more() -> None:
         *("reconciler.commands.options.help_pages", "reconciler.commands.options.place_check"),
         *("reconciler.console", "reconciler.console.cleaning", "reconciler.console.meant_commands"),
         *("reconciler.console.printing", "reconciler.reference", "reconciler.reference.exit_codes"),
-        *("render.errors", "render.words"),
+        *("render.errors", "render.expressions", "render.words"),
     ]
     assert {"difflib", "git", "json", "subprocess"} & set(loaded) == set()
 

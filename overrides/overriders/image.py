@@ -6,7 +6,6 @@
    a separator, a reference with tag and digest loses the digest, a tag value that is neither tag nor digest is ignored.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from overrides.pointer import (
 from render.admission.findings import Findings
 from render.admission.schema import Record, Text
 from render.admission.shared_schema import TEXT
+from render.expressions import lazy_expression
 from render.model import Manifest
 
 from .containers import containers_of
@@ -38,11 +38,11 @@ _DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9A-Fa-f]{32,}
 _HOST_LABEL = r"(?:[A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])"
 _DOMAIN = rf"(?:{_HOST_LABEL}(?:\.{_HOST_LABEL})*|\[[A-Fa-f0-9:]+\])(?::[0-9]+)?"
 _SEGMENT = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_REFERENCE = re.compile(
+_REFERENCE = lazy_expression(
     rf"(?:(?P<domain>{_DOMAIN})/)?(?P<path>{_SEGMENT}(?:/{_SEGMENT})*)(?::(?P<tag>{_TAG}))?(?:@(?P<digest>{_DIGEST}))?"
 )
-_ONLY_TAG = re.compile(_TAG)
-_ONLY_DIGEST = re.compile(_DIGEST)
+_ONLY_TAG = lazy_expression(_TAG)
+_ONLY_DIGEST = lazy_expression(_DIGEST)
 _DIGEST_LENGTHS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _LONGEST_PATH = 255
 

@@ -7,7 +7,6 @@ is resolved against the document - a path that Karmada refuses is refused here, 
 way are made writable, and jsonpatch does the edit in place.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -27,6 +26,7 @@ from overrides.pointer import (
     tokens_of_pointer,
 )
 from render.admission.findings import Findings
+from render.expressions import lazy_expression
 from render.model import Manifest
 
 from .overrider_type import REMOVED, Change, OverriderType, compile_all_at_once
@@ -37,7 +37,7 @@ _KINDS: Mapping[str, type[jsonpatch.PatchOperation]] = {
     "replace": jsonpatch.ReplaceOperation,
     "remove": jsonpatch.RemoveOperation,
 }
-_LENIENT_INDEX = re.compile(r"[+-][0-9]+|0[0-9]+")
+_LENIENT_INDEX = lazy_expression(r"[+-][0-9]+|0[0-9]+")
 
 
 class PlaintextOverrider(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from reconciler.members.kubeconfig import Context
 from reconciler.members.sockets import network_failure
 from reconciler.repository.trailers import engine_version
 from render.addresses import is_below
+from render.expressions import lazy_expression
 from render.rollouts.checks import HttpSource
 from render.settings.rollout_sources import RolloutSource
 
@@ -25,7 +26,7 @@ from .answers import CheckReply, NoAnswer
 from .values import is_condition_met, text_at_path
 
 MOST_BYTES = 1 << 20
-_PARTS = re.compile(r"(https?://[^/?#]+)([^?#]*)(\?[^#]*)?", re.ASCII)
+_PARTS = lazy_expression(r"(https?://[^/?#]+)([^?#]*)(\?[^#]*)?", re.ASCII)
 
 
 def source_of_address(address: str, sources: Iterable[RolloutSource]) -> RolloutSource | None:

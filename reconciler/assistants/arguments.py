@@ -4,20 +4,21 @@ No value can become an option. A text is one word behind ``--option=``, or stand
 control character, and does not begin with a hyphen.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from render.expressions import lazy_expression
+
 MOST_CHARACTERS = 1000
 """The longest text that a word may have: no name, revision or label is longer."""
 MOST_WORDS = 50
 MOST_CONTENT = 1 << 20
 """The most characters of a file that is handed over."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_CONTROL_OF_FILE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_CONTROL = lazy_expression(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL_OF_FILE = lazy_expression(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class ArgumentError(Exception):

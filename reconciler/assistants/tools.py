@@ -3,7 +3,6 @@
 What a tool takes, and what that means, is said by the options of its command, so that there is one wording.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -11,6 +10,7 @@ import click
 from msgspec import UNSET, Struct, UnsetType
 
 from reconciler.reference.exit_codes import EXIT_CODES
+from render.expressions import lazy_expression
 
 from .arguments import (
     Argument,
@@ -150,8 +150,8 @@ COMMON: Mapping[str, Argument] = {
 }
 """The arguments of every tool that reads, beside the options of its command."""
 
-_OPTION = re.compile(r"--[a-z][a-z-]*")
-_SENTENCE_END = re.compile(r"(?<=[.:]) (?=[A-Z])")
+_OPTION = lazy_expression(r"--[a-z][a-z-]*")
+_SENTENCE_END = lazy_expression(r"(?<=[.:]) (?=[A-Z])")
 
 FORMAT = OneOf(about="FileText, or the document of -o json  [default: text]", choices=("text", "json"))
 _ADDED = FileText(

@@ -4,7 +4,6 @@ A commit changes only the files it names; everything else keeps its tree. It mov
 branch, and whoever was slower reads again and puts its own files on top.
 """
 
-import re
 from collections.abc import Callable, Container, Iterable, Mapping
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from reconciler.repository.trailers import VERSION, engine_version
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError, SourceMoved
+from render.expressions import lazy_expression
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree, git_object_id
 from render.tree import TreeStore
 
@@ -28,7 +28,7 @@ from .publication import Publication
 from .transport import AtOnce, Transport
 
 _TRIES = 8
-_COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = lazy_expression("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "schemas", "works"})
 """The folders whose files are each about one cluster."""
 

@@ -16,12 +16,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from render.expressions import lazy_expression
+
 from .sandbox import Run, RunLimits
 
 _NO_TIME = "no time is left for it: the builds of this source have used up what all of them may take"
 _AGAIN_AFTER = 3600.0
 """Seconds after which something is tried again that failed: the machine may have been busy, or short of something."""
-_OF_THE_MACHINE = re.compile(
+_OF_THE_MACHINE = lazy_expression(
     r"no space left|cannot allocate memory|out of memory|too many open files|temporarily unavailable|input/output error"
     r"|permission denied|read-only file system",
     re.IGNORECASE,

@@ -5,18 +5,18 @@ or read it from a file of this machine, so that such a schema is not left to it.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
+from render.expressions import lazy_expression
 
 _SCHEMA, _ARCHIVE = "values.schema.json", ".tgz"
 _CHARTS = "charts/"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _DIALECT = "$schema"
-_KNOWN_DIALECT = re.compile(r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?")
+_KNOWN_DIALECT = lazy_expression(r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?")
 _DEEPEST = 8
 
 

@@ -21,6 +21,7 @@ from reconciler.locked.model import UnavailableSource
 from reconciler.source.built_files import BuiltFile, Origin
 from reconciler.source.manifests import ParseCache
 from render.documents import Document, document_texts, read_documents
+from render.expressions import lazy_expression
 from render.gitobjects import git_object_id
 from render.model import is_encrypted_by_sops
 
@@ -39,7 +40,7 @@ _HOOK = "helm.sh/hook"
 _TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
 _FIRST, _VARIANT, _CHART = 100_000, 1 << 40, 1 << 80
 """Numbers that the manifests of one chart, of one of its variants, and of another chart have for themselves."""
-_SOURCE = re.compile(r"# Source: [^/\n]+/(.+)")
+_SOURCE = lazy_expression(r"# Source: [^/\n]+/(.+)")
 _CHANCE = (
     "randAlphaNum|randAlpha|randNumeric|randAscii|randBytes|randInt|shuffle|uuidv4|genPrivateKey|genCAWithKey|genCA"
     "|genSelfSignedCertWithKey|genSelfSignedCert|genSignedCertWithKey|genSignedCert|htpasswd|bcrypt|encryptAES"
@@ -58,8 +59,8 @@ _AGGREGATED = "apiregistration.k8s.io/v1"
 _WITHOUT_DEPENDENCIES = "missing in charts/ directory"
 _VENDOR = "commit what 'helm dependency build' puts into its folder charts/, as nothing is fetched"
 _ELSEWHERE = "refers to another file or address, which no render reads, so that no values are compared with it"
-_ACTION = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"\{\{-?\s*/\*")
+_ACTION = lazy_expression(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
+_COMMENT = lazy_expression(r"\{\{-?\s*/\*")
 
 
 class Rendering(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,5 @@
 """The walk from one kustomization through all that it names, which refuses whatever is no file of the tree."""
 
-import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ from msgspec import Struct, field
 from reconciler.source.files import SYMLINK, SourceFile
 from render.boundary import unexpected_problem
 from render.errors import Problem
+from render.expressions import lazy_expression
 
 from .kustomization import (
     ELSEWHERE,
@@ -25,7 +25,7 @@ MOST_FILES = 20_000
 """Files that one build may read."""
 
 _LOCK = "write a Source for it, and run argosy lock"
-_PLAIN = re.compile(r"[\w./@+~ -]+")
+_PLAIN = lazy_expression(r"[\w./@+~ -]+")
 _PLAIN_HINT = "kustomize tries it as configuration first: give the file a name of letters, digits, dots and dashes"
 _MADE = "configuration of generators and transformers that a kustomization makes is not read"
 _MADE_HINT = "a kustomization may list the files that have it, and do nothing else to them"

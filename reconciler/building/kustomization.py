@@ -10,16 +10,17 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from render.documents import DocumentError, read_documents
+from render.expressions import lazy_expression
 from render.model import list_or_empty
 
 from .kustomization_fields import CONFIGURATION, KUSTOMIZATION, PLUGINS, Shape, unknown_keys
 
 _LONGEST = 4096
-ELSEWHERE = re.compile(
+ELSEWHERE = lazy_expression(
     r"^[a-z][a-z0-9+.-]*:(?:://|//)|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/|[?&]ref=|^git::", re.IGNORECASE
 )
 """Texts that name something which is no file of a tree."""
-FETCHED = re.compile(r"^(?:git::)*(?:https?|ssh|file):|^[^/:@]*@[^/:]*:|^github\.com[:/]", re.IGNORECASE)
+FETCHED = lazy_expression(r"^(?:git::)*(?:https?|ssh|file):|^[^/:@]*@[^/:]*:|^github\.com[:/]", re.IGNORECASE)
 """Texts that kustomize would fetch, whether or not a file of the tree is called so."""
 
 

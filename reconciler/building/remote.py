@@ -15,6 +15,7 @@ from reconciler.source.external import named_place
 from reconciler.source.files import FILE_MODE, SUFFIXES, SourceFile
 from reconciler.source.uncommitted import UncommittedFile
 from render.documents import emit, read_documents
+from render.expressions import lazy_expression
 from render.gitobjects import git_object_id
 
 from .kustomization import ELSEWHERE, Reference, Role
@@ -22,15 +23,15 @@ from .source_trees import LockedContent, LockedTrees, comparable_repository_addr
 from .tree import MOUNT, Kustomizations, StandIn, path_joined_to
 
 _NO_ARTIFACTS = "it is an artifact of a registry, which kustomize does not read"
-_WEB = re.compile(r"https?://")
-_REPOSITORY = re.compile(
+_WEB = lazy_expression(r"https?://")
+_REPOSITORY = lazy_expression(
     r"""(?P<url>
         (?:https?://|ssh://|file://|(?=github\.com/)|(?=[\w.-]+@[\w.-]+:))
         (?:.+?(?=//)|.+?\.git(?=/|$)|.+?/_git/[^/]+|(?:[^/:]+@[^/:]+:|[^/]*/)[^/]+/[^/]+)
     )(?P<path>.*)""",
     re.VERBOSE,
 )
-_RAW = re.compile(r"^raw\.githubusercontent\.com/([^/]+/[^/]+)/(?:refs/(?:tags|heads)/)?([^/]+)/(.+)$")
+_RAW = lazy_expression(r"^raw\.githubusercontent\.com/([^/]+/[^/]+)/(?:refs/(?:tags|heads)/)?([^/]+)/(.+)$")
 
 
 class RemoteBase(NamedTuple):

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from reconciler.source.built_files import Origin
 from render.documents import document_texts, emit, read_documents
+from render.expressions import lazy_expression
 from render.kinds import SCOPES
 from render.model import group_of, is_encrypted_by_sops
 
@@ -26,7 +27,7 @@ _REFERRING = frozenset({"RoleBinding", "ControllerRevision", "Event", "Binding",
 _CLUSTER_WIDE = frozenset({"ClusterRole", "StorageClass", "IngressClass", "PriorityClass"})
 """Kinds without a namespace that no other field of the tool's concerns."""
 
-_DOUBTFUL = re.compile(
+_DOUBTFUL = lazy_expression(
     rb"""
       [\x00-\x09\x0b-\x1f\x7f] | \xc2[\x80-\x9f] | \xe2\x80[\xa8\xa9] | \xef\xbb\xbf   # breaks, tabs, marks
     | (?:^|[\s,\[{])(?:
@@ -41,7 +42,7 @@ _DOUBTFUL = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """Text that two readers of YAML may not read alike."""
-_MARKS = re.compile(rb"config\.kubernetes\.io|kustomize\.")
+_MARKS = lazy_expression(rb"config\.kubernetes\.io|kustomize\.")
 """Annotations that the tool reads or takes away."""
 _DEEPEST = 50
 """Kustomizations that build upon each other without the tool; few people write more than five."""

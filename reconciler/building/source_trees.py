@@ -1,7 +1,6 @@
 """The trees that folders are built from: the repository itself, a tree cut out of it, and the content of Sources."""
 
 import posixpath
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +14,10 @@ from reconciler.source.external import UnusablePlace, source_implied_by_place
 from reconciler.source.files import SourceFile
 from reconciler.source.manifests import ReadBlobs
 from reconciler.source.uncommitted import uncommitted_files_with_reader
+from render.expressions import lazy_expression
 from render.values import DiscreetStruct
 
-_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
+_SCHEME = lazy_expression(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
 
 
 class SourceTree(DiscreetStruct, frozen=True, kw_only=True, eq=False):

@@ -6,7 +6,6 @@ A version is asked once for each file of a program, and remembered with the buil
 import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,24 +14,25 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reconciler.source.manifests import ParseCache
+from render.expressions import lazy_expression
 
 from .confinement import Confinement
 from .sandbox import RunLimits, run_in_copy
 
-_VERSION = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*")
+_VERSION = lazy_expression(r"v\d+\.\d+\.\d+[\w.+-]*")
 _LIMITS = RunLimits(seconds=20, output=1 << 20)
 _LONGEST = 400
-_SPACE = re.compile(r"\s+")
+_SPACE = lazy_expression(r"\s+")
 _WARNINGS = ("#", "WARNING:", "level=")
 _PREFIXES = ("error: ", "Error: ")
-_LOGGED = re.compile(r"([IWEF])\d{4} [\d:.]+ +\d+ [^ ]+\] (?:\"command failed\" err=)?")
+_LOGGED = lazy_expression(r"([IWEF])\d{4} [\d:.]+ +\d+ [^ ]+\] (?:\"command failed\" err=)?")
 """The head of a line as kubectl logs it, with a date, a time and the number of a process."""
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_ESCAPE = re.compile(r"\\(.)")
+_QUOTED = lazy_expression(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE = lazy_expression(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": " "}
 _CONTENT = (
-    (re.compile(r"literal sources \[.*|invalid literal source .*"), "a literal is not of the form key=value"),
-    (re.compile(r"(?<=has invalid utf8 bytes) : .*"), ""),
+    (lazy_expression(r"literal sources \[.*|invalid literal source .*"), "a literal is not of the form key=value"),
+    (lazy_expression(r"(?<=has invalid utf8 bytes) : .*"), ""),
 )
 """The parts of complaints that repeat what was read, such as literals of a Secret, and what is said instead."""
 

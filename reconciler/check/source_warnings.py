@@ -6,7 +6,6 @@ and that are not there. Text in custom resources and in the data of ConfigMaps i
 is a template by intention.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.lines import template_problem
 from render.cluster_index import ClusterIndex
 from render.errors import Problem
+from render.expressions import lazy_expression
 from render.interpretation.fields import value_at
 from render.interpreter.pruning import manifest_without_pruned_fields
 from render.kinds import BUILT_IN, KUBERNETES
@@ -26,8 +26,8 @@ from render.template_annotations import PROTECTED, PROTECTED_ALWAYS
 from render.words import first_few, most_similar_word
 
 _TEMPLATE_TEXT = "TemplateText"
-_HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")
-_VARIABLE = re.compile(r"\$[({][A-Za-z_]\w*[)}]")
+_HELM = lazy_expression(r"\.(?:Values|Release|Chart|Capabilities)\.\w|\binclude +\"")
+_VARIABLE = lazy_expression(r"\$[({][A-Za-z_]\w*[)}]")
 _DATA = frozenset({"data", "stringData", "binaryData", "annotations"})
 _ELSEWHERE = frozenset({"CustomResourceDefinition", "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"})
 _PRUNED_FIELD = "PrunedField"

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from reconciler import VERSION
+from render.expressions import lazy_expression
 
-_BLANKS = re.compile(r"\s+")
+_BLANKS = lazy_expression(r"\s+")
 
 
 def manual_pages(root: click.Context) -> Mapping[str, str]:

@@ -1,6 +1,5 @@
 """``argosy rollback``: the former source and the former split of replicas, as one change of the source."""
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.subject_options import with_namespace_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output, print_text
+from render.expressions import lazy_expression
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reconciler.preview.rollback_targets import CommitOfTime
     from reconciler.preview.rollbacks import RollbackOutcome, WrittenRollback
 
-_LIKE_A_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
+_LIKE_A_TIME = lazy_expression(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
 """A tag may be called like a day, and hardly like a time of day."""
 _SHORTEST_ID = 4
 """The fewest digits by which git finds a commit; ``1234d`` may be the beginning of one."""

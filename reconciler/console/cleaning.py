@@ -8,18 +8,20 @@ made for. Nothing of that reaches a reader: every writer sends its text through 
 
 import re
 
+from render.expressions import lazy_expression
+
 _BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 _HIDDEN = "***"
-_PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
-_QUERY = re.compile(
+_PASSWORD = lazy_expression(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
+_QUERY = lazy_expression(
     r"(?<=[?&])((?:access_|private_|auth_)?token|password|secret|key|sig(?:nature)?)=[^&\s'\"#]+", re.IGNORECASE
 )
 # A runner takes ::name ...:: at the start of a line, whatever spaces are before it, and ##[name] anywhere in one.
-_COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|#(?=#\[)")
+_COMMAND = lazy_expression(r"(?m)^([^\S\n]*):(?=:)|#(?=#\[)")
 
 
 # Controls, marks of direction, line separators and invisible characters. Tabs and line ends are left.
-_UNSAFE = re.compile(
+_UNSAFE = lazy_expression(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\ufeff\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     r"\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )

@@ -5,9 +5,9 @@ object before the first colon, objects by their names, files and addresses anywh
 places in lists. A line that differs in anything else, such as the name of a field or a hint, stands for itself.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from render.expressions import lazy_expression
 from render.words import first_few
 
 _MOST_APART = 2
@@ -16,23 +16,23 @@ _MOST_NAMED = 3
 _KIND = r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)*"
 """It begins where a word does and gives nothing back, so that a long word without a name is read once."""
 _NAME = r"[a-z0-9][a-z0-9.:-]*[a-z0-9]|[a-z0-9]"
-_OBJECT = re.compile(rf"{_KIND} (?:{_NAME})/(?:{_NAME})")
-_FIRST_OBJECT = re.compile(rf"{_KIND} (?:(?:{_NAME})/)?(?:{_NAME})(?=[ ,:;]|$)")
-_OBJECT_OF_GROUP = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)+ [a-z0-9][a-z0-9.:-]*+")
+_OBJECT = lazy_expression(rf"{_KIND} (?:{_NAME})/(?:{_NAME})")
+_FIRST_OBJECT = lazy_expression(rf"{_KIND} (?:(?:{_NAME})/)?(?:{_NAME})(?=[ ,:;]|$)")
+_OBJECT_OF_GROUP = lazy_expression(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9]++(?:\.[a-z0-9-]++)+ [a-z0-9][a-z0-9.:-]*+")
 """An object without a namespace is told from words of a sentence by its group."""
-_ADDRESS = re.compile(r"\b(?:https?|oci|ssh|git)://[^\s,]+")
-_FILE = re.compile(r"(?<![\w.@+/-])'?[\w.@+/-]++(?:(?<=\.yaml)|(?<=\.yml)|(?<=\.json)|(?<=\.env))(?::\d+)?'?")
+_ADDRESS = lazy_expression(r"\b(?:https?|oci|ssh|git)://[^\s,]+")
+_FILE = lazy_expression(r"(?<![\w.@+/-])'?[\w.@+/-]++(?:(?<=\.yaml)|(?<=\.yml)|(?<=\.json)|(?<=\.env))(?::\d+)?'?")
 _OBJECTS, _FILES, _ADDRESSES = "\0", "\1", "\2"
 """They stand for things that may differ."""
-_LIST = re.compile(r"([\0\1\2])(?:, \1)*(?: and (?:\1|\d+ more))?")
+_LIST = lazy_expression(r"([\0\1\2])(?:, \1)*(?: and (?:\1|\d+ more))?")
 _NUMBERED = (
-    (re.compile(r"\b(?:it|them|they)\b"), "it"),
-    (re.compile(r"\b(?:its|their)\b"), "its"),
-    (re.compile(r"\bgoes\b"), "go"),
+    (lazy_expression(r"\b(?:it|them|they)\b"), "it"),
+    (lazy_expression(r"\b(?:its|their)\b"), "its"),
+    (lazy_expression(r"\bgoes\b"), "go"),
 )
 """Words that only tell one thing from many."""
-_ITEM = re.compile(r"\[\d+\]")
-_SUBJECT = re.compile(rf"(?:{_FIRST_OBJECT.pattern}|[^\n:]+\.\w+(?::\d+)?|[^\s:]+)(?=: )")
+_ITEM = lazy_expression(r"\[\d+\]")
+_SUBJECT = lazy_expression(rf"(?:{_FIRST_OBJECT.pattern}|[^\n:]+\.\w+(?::\d+)?|[^\s:]+)(?=: )")
 
 
 def lines_grouped_by_wording(lines: Iterable[str]) -> Iterator[str]:

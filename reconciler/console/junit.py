@@ -1,14 +1,15 @@
 """JUnit's XML, as CI systems read it: suites of cases that passed or failed."""
 
-import re
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
+
 from .cleaning import safe_for_terminal
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = lazy_expression("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class JUnitCase(Struct, frozen=True, kw_only=True):

@@ -3,16 +3,17 @@
 The widest columns give way first, those that answer last. Words stay whole as long as that is possible.
 """
 
-import re
 import textwrap
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
+
 _GAP = "   "
 _NARROWEST = 8
-_BREAK = re.compile(r"([ \t]+|(?<=/)|(?<=\dT)(?=\d))")
+_BREAK = lazy_expression(r"([ \t]+|(?<=/)|(?<=\dT)(?=\d))")
 ANSWERS = frozenset(
     {
         *("ACTION", "APPLIED", "CLUSTER", "CLUSTERS", "GRADE", "HEALTH", "LIVE", "READY", "REASON"),

@@ -1,10 +1,11 @@
 """The look of a table on a terminal: a mark before each row, states in their colours, ages for times, and cut ends."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+
+from render.expressions import lazy_expression
 
 from .cleaning import on_one_line, safe_for_terminal
 from .clock import age_in_words, given_or_current_time
@@ -13,7 +14,7 @@ from .styled_text import FAINT, TITLE, StyledText
 from .table_layout import TableLayout, layout_of_table
 from .terminal import Screen
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_TIME = lazy_expression(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _AGE = "AGE"
 """The column of a table that tells ages by itself, so that its times stay as they are."""
 _MOST_LINES = 12

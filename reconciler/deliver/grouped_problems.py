@@ -4,12 +4,12 @@ A failure of a whole cluster, an object that failed or is kept, and a field that
 in order of importance, and each hint once. Programs and ``-v`` are told of each by itself.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
+from render.expressions import lazy_expression
 from render.model import ObjectRef
 from render.words import first_few
 
@@ -21,7 +21,7 @@ UNHEALTHY = "unhealthy"
 _BY_IMPORTANCE = ("failed", "conflict", "blocked", UNHEALTHY, "kept", HANGING)
 _MOST_APART = 2
 """So many objects that have a reason in common are told one by one."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER = lazy_expression(r"\d+")
 _MOST_HINTS = 3
 """So many hints are told of one reason, where they differ by what they name."""
 

@@ -4,11 +4,11 @@ A document says itself where the key is that decrypts it. A key of age or of PGP
 machine; any other is a service at an address that the document's author chose, asked with the identity of this machine.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from render.documents import read_documents
+from render.expressions import lazy_expression
 from render.model import list_or_empty
 
 LOCAL = frozenset({"age", "pgp"})
@@ -61,7 +61,7 @@ _FIELDS = frozenset(
         *("unencrypted_comment_regex", "encrypted_comment_regex"),
     }
 )
-_PART = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z_.-]*")
+_PART = lazy_expression(r"[0-9A-Za-z_-][0-9A-Za-z_.-]*")
 _IN_PATHS = ("engine_path", "key_name", "name", "version")
 """Fields that become parts of the path that is asked for at an address."""
 _SHOWN = 40

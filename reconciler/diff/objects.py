@@ -1,7 +1,6 @@
 """The objects in which two rendered trees differ, and their fields; every equal part is looked at once."""
 
 import json
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from overrides.changes import ChangedField, changes_of
 from overrides.jsontext import json_text
 from overrides.pointer import escaped_pointer
 from reconciler.plans.rendered_object import mapping_of_rendered_file
+from render.expressions import lazy_expression
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
 from render.layout import ref_of_object_path
 from render.model import Manifest, ObjectRef
@@ -18,7 +18,7 @@ from render.model import Manifest, ObjectRef
 from .difference import ChangeAction, ObjectChange
 
 _NAMED = "\0"
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_WORD = lazy_expression(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 ReadTree = Callable[[bytes], Iterable[TreeEntry]]

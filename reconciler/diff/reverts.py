@@ -15,13 +15,14 @@ from reconciler.rendering.outcome import Outcome
 from reconciler.repository import Repository
 from render.binding import Binding
 from render.errors import GitError, UnknownName
+from render.expressions import lazy_expression
 from render.model import Manifest, ObjectRef
 from render.placement import Placement
 
 from .comparison import Comparison
 from .difference import Revert
 
-_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{40,64})\b", re.MULTILINE)
+_REVERTS = lazy_expression(r"^This reverts commit ([0-9a-f]{40,64})\b", re.MULTILINE)
 _MOST_COMMITS = 200
 _MOST_TREES = 5
 """So many former work trees are compared file by file with one that is not committed."""

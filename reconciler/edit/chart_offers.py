@@ -17,6 +17,7 @@ from reconciler.gitops.charts.helm_charts import CHART_FILE
 from reconciler.source.files import SUFFIXES, Reason
 from reconciler.source.loading import Loaded
 from render.documents import emit, read_documents
+from render.expressions import lazy_expression
 from render.model import ARGOSY_API_VERSION, list_or_empty
 
 from .cluster_files import MemberSource
@@ -24,7 +25,7 @@ from .cluster_files import MemberSource
 CHARTS_FOLDER = "releases"
 _REQUIREMENTS = "requirements.yaml"
 _NAME = 53
-_BESIDE = re.compile(r"values[-._](?P<after>.+)|(?P<before>.+)[-._]values")
+_BESIDE = lazy_expression(r"values[-._](?P<after>.+)|(?P<before>.+)[-._]values")
 _FOLDERS = ("values", "environments", "envs", "env")
 _SAME = {"production": "prod", "live": "prod", "staging": "stage", "stg": "stage", "development": "dev"}
 _PRODUCTION = "prod"

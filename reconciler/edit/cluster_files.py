@@ -4,7 +4,6 @@ A change is tried before it is written: the source is loaded with the new conten
 problems refuse it. So a file is never left worse than it was.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edit_file, without_document
 from render.documents.editing.nodes import UneditableError
 from render.errors import ConfigError, GitError, InputError, Problem
+from render.expressions import lazy_expression
 from render.gitobjects import BLOB_MODE, git_object_id
 from render.settings.fleet import Fleet
 from render.words import first_few
@@ -37,7 +37,7 @@ Contents = Mapping[str, bytes | None]
 
 NO_CHANGE: Contents = {}
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEP = lazy_expression(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 class LoadsOfSource(Struct, frozen=True):

@@ -9,16 +9,18 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from render.expressions import lazy_expression
+
 LONGEST = 48
 _NOBODY: frozenset[str] = frozenset()
 _FORMS = (
-    re.compile(r"\Aarn:[^:]*:eks:(?P<place>[^:]*):[^:]*:cluster/(?P<name>.+)"),
-    re.compile(r"\A(?:gke|connectgateway)_(?P<owner>[^_]+)_(?P<place>[^_]+)_(?P<name>.+)"),
-    re.compile(r"\A(?:.*@)?(?P<name>[^@]+)\.(?P<place>[^.@]+)\.eksctl\.io"),
-    re.compile(r"\A[^/]*/api[.-](?P<name>[^/:]+)(?::\d+)?/.+"),
+    lazy_expression(r"\Aarn:[^:]*:eks:(?P<place>[^:]*):[^:]*:cluster/(?P<name>.+)"),
+    lazy_expression(r"\A(?:gke|connectgateway)_(?P<owner>[^_]+)_(?P<place>[^_]+)_(?P<name>.+)"),
+    lazy_expression(r"\A(?:.*@)?(?P<name>[^@]+)\.(?P<place>[^.@]+)\.eksctl\.io"),
+    lazy_expression(r"\A[^/]*/api[.-](?P<name>[^/:]+)(?::\d+)?/.+"),
 )
 """The contexts of clouds: EKS, GKE, EKS by eksctl, and OpenShift, which has one for each project."""
-_NUMBERS = re.compile(r"(?<![0-9a-z])(?:\d{10,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-z])")
+_NUMBERS = lazy_expression(r"(?<![0-9a-z])(?:\d{10,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-z])")
 """Numbers of accounts and projects, and the UUIDs of subscriptions."""
 
 

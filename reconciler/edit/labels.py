@@ -1,6 +1,5 @@
 """Labels and taints of members: kubectl's arguments (``key=value``, ``key-``, ``key=value:NoSchedule``) as edits."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -8,10 +7,11 @@ import click
 
 from render.cluster import Taint
 from render.documents.editing import Edit
+from render.expressions import lazy_expression
 from render.model import Manifest, mapping_or_empty
 
 EFFECTS = ("NoSchedule", "NoExecute")
-_TAINT = re.compile(r"(?P<key>[^=:]+)(?:=(?P<value>[^=:]*))?:(?P<effect>[A-Za-z]+)")
+_TAINT = lazy_expression(r"(?P<key>[^=:]+)(?:=(?P<value>[^=:]*))?:(?P<effect>[A-Za-z]+)")
 
 
 class LabelChange(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.model import Manifest, group_of, list_or_empty
 
 _FLUX, _ARGO = "kustomize.toolkit.fluxcd.io", "argoproj.io"
@@ -21,8 +22,8 @@ _TOOL_BY_GROUP = {_FLUX: "Flux", _ARGO: "Argo CD"}
 _NAMING = {(_FLUX, "Kustomization"), (_ARGO, "Application"), (_ARGO, "ApplicationSet")}
 _GENERATOR, _GENERATED = "ArtifactGenerator", "ExternalArtifact"
 _OWN_CLUSTER = "in-cluster"
-_CLUSTER_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,46}[a-z0-9])?")
-_PRODUCTION = re.compile(r"prod|production|live|main")
+_CLUSTER_NAME = lazy_expression(r"[a-z0-9]([-a-z0-9]{0,46}[a-z0-9])?")
+_PRODUCTION = lazy_expression(r"prod|production|live|main")
 
 Copies = list[tuple[str, str]]
 """Folders of an artifact, each with the folder of the repository that it is a copy of."""

@@ -6,7 +6,6 @@ proposed along with it: the allowances that trailers of a commit give, and files
 those of a pipeline.
 """
 
-import re
 import shlex
 import time
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from reconciler.repository import File, Repository, is_ref_name
 from reconciler.repository.trailers import RENDERED, SOURCE, VERSION, commit_written_by_argosy
 from reconciler.source.loading import Loaded
 from render.errors import ConfigError, InputError
+from render.expressions import lazy_expression
 from render.gitobjects import BLOB_MODE, TreeEntry, git_object_id
 from render.settings.fleet import Fleet
 from render.settings.rendered import ForgeKind
@@ -29,11 +29,11 @@ from render.words import first_few
 _LONGEST_PATH = 500
 _LONGEST_NAME = 200
 _PLAIN_FILES = frozenset({0o100644, 0o100755})
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\\]")
-_DECIDING_TRAILER = re.compile(r"(?im)^[ \t]*(argosy-[a-z-]*)[ \t]*:")
-_SHORT_NAME_OF_GIT = re.compile(r"(?i)git~\d+")
-_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
-_BRANCH_OF_ARGOSY = re.compile(r"argosy(?:-[^/]+)?/.*|refs/.*|HEAD")
+_CONTROL = lazy_expression(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\\]")
+_DECIDING_TRAILER = lazy_expression(r"(?im)^[ \t]*(argosy-[a-z-]*)[ \t]*:")
+_SHORT_NAME_OF_GIT = lazy_expression(r"(?i)git~\d+")
+_BRANCH = lazy_expression(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+_BRANCH_OF_ARGOSY = lazy_expression(r"argosy(?:-[^/]+)?/.*|refs/.*|HEAD")
 
 _COMMANDS = {
     ForgeKind.GITHUB: "gh pr create --base {base} --head {branch} --fill",

@@ -12,12 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.model import Manifest, ObjectRef, list_or_empty, mapping_or_empty
 from render.settings.emission import Deployer
 
 CLUSTER_LABEL = "argosy.dev/cluster"
 CONVERGED, INCOMPLETE = "Converged", "Incomplete"
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = lazy_expression(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _HEALTHY = "Healthy"
 _LONGEST = 4000
 

@@ -3,7 +3,6 @@
 Nothing of it comes from the source: whoever may push there could otherwise have the token sent to a place of his own.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,12 +10,13 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from render.errors import ConfigError
+from render.expressions import lazy_expression
 from render.settings.rendered import ForgeKind
 
 API = "ARGOSY_FORGE_API"
 PROJECT = "ARGOSY_FORGE_PROJECT"
 TOKEN_FILE = "ARGOSY_FORGE_TOKEN_FILE"  # noqa: S105 - the name of a variable
-_SCP = re.compile(r"(?:[^@/]+@)?(?P<host>[^/:]+):(?P<path>[^/].*)")
+_SCP = lazy_expression(r"(?:[^@/]+@)?(?P<host>[^/:]+):(?P<path>[^/].*)")
 _PATHS = {ForgeKind.GITHUB: "/api/v3", ForgeKind.GITLAB: "/api/v4", ForgeKind.GITEA: "/api/v1"}
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 

@@ -1,6 +1,5 @@
 """Changes of objects by rendered commits: of their clusters, replicas, policies and bytes, each with its reasons."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -17,6 +16,7 @@ from reconciler.pipeline.rollouts.state_files import ROLLOUTS_FOLDER, parse_roll
 from reconciler.repository import Repository
 from reconciler.repository.changing_commits import ChangedPath
 from render.binding import Binding
+from render.expressions import lazy_expression
 from render.layout import ref_of_object_path
 from render.model import ObjectRef
 
@@ -35,7 +35,7 @@ Sides = tuple[Binding | None, Binding | None]
 
 BINDINGS, CLUSTERS = "bindings", "clusters"
 _AT_ONCE = 8
-_RENAME = re.compile(r"(?<!\S)(\S++) is called (\S++) now(?!\S)")
+_RENAME = lazy_expression(r"(?<!\S)(\S++) is called (\S++) now(?!\S)")
 
 
 class ObjectEvent(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@
    else, so that nothing is committed because Argosy is a newer one.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -16,16 +15,17 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError
+from render.expressions import lazy_expression
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 from render.values import DiscreetStruct
 
 VERSION_FIELD = "version"
 MOST_BYTES = 8 << 20
 _VERSION_KEY = b"version: "
-_NAMES = re.compile(r"\{([a-z]+)\}")
+_NAMES = lazy_expression(r"\{([a-z]+)\}")
 _AT, _KEY_IN = " - at ", "`key` in "
-_EXPECTED = re.compile(r"Expected `(?P<type>[a-z]+)(?: \| null)?`.*")
-_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`")
+_EXPECTED = lazy_expression(r"Expected `(?P<type>[a-z]+)(?: \| null)?`.*")
+_MISSING = lazy_expression(r"Object missing required field `(?P<name>.*)`")
 _NOT_OF_TYPE = {
     "str": "no text",
     "int": "no whole number",

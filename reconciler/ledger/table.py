@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import reconciler.ledger
+from render.expressions import lazy_expression
 from render.model import Manifest
 
 from .branch_file import (
@@ -21,7 +22,7 @@ from .branch_file import (
     version_of_content,
 )
 
-_NAME = re.compile(r"\\\{[a-z]+\\\}")
+_NAME = lazy_expression(r"\\\{[a-z]+\\\}")
 STRANGE = "passes write no file of this name"
 _Patterns = tuple[tuple[re.Pattern[str], type[BranchFile]], ...]
 

@@ -1,6 +1,5 @@
 """argosy.lock, read and written: one entry for each Source, in order of name."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -9,13 +8,14 @@ from urllib.parse import urlsplit
 from reconciler.repository.refs import is_ref_name
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import InputError, Problem
+from render.expressions import lazy_expression
 from render.model import ARGOSY_API_VERSION
 
 from .model import LOCK_FILE, Lock, LockedSource, SourceType, UnavailableSource
 
 _KIND, _REMOTE_HEAD = "Lock", "HEAD"
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_DIGEST = lazy_expression(r"sha256:[0-9a-f]{64}")
+COMMIT = lazy_expression(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 """A commit in full: what else git would take for one may be an option, a branch, or the order to write one."""
 
 _RESOLVED = {

@@ -5,12 +5,12 @@ What a registry answers is compared with the digest it was asked for, so that a 
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from render.expressions import lazy_expression
 from render.versions import newest_version_in_range
 
 from .archives import unpacked_archive
@@ -22,9 +22,9 @@ _MANIFEST = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.
 _CHART = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 _MOST_OF_A_MANIFEST = 4 << 20
 _MOST_PAGES = 50
-_CHALLENGE = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
-_NEXT = re.compile(r'<([^<>]+)>;\s*rel="?next"?')
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_CHALLENGE = lazy_expression(r'(?<!\w)(\w++)="([^"]*+)"')
+_NEXT = lazy_expression(r'<([^<>]+)>;\s*rel="?next"?')
+_DIGEST = lazy_expression(r"sha256:[0-9a-f]{64}")
 
 
 def resolved_artifact(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:

@@ -13,14 +13,15 @@ from reconciler.console.log import Log
 from reconciler.names.subjects import refuse_unknown_clusters
 from render.cluster import Cluster, is_applied_by_own_agent
 from render.errors import UnknownName
+from render.expressions import lazy_expression
 from render.selectors import LabelSelector, Requirement, matches_labels
 from render.settings.fleet import Fleet
 from render.words import first_few, hint_of_most_similar_words
 
 from .options import AccessOptions, names_of_reached_members
 
-_LABEL_KEY = re.compile(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?", re.ASCII)
+_LABEL_KEY = lazy_expression(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?", re.ASCII)
+_LABEL_VALUE = lazy_expression(r"([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?", re.ASCII)
 
 
 def members_for_command(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.words import counted_noun
 
 HIDDEN = "(hidden)"
@@ -19,9 +20,13 @@ _LONGEST_MESSAGE = 400
 _LONGEST_VALUE = 80
 _SHORTEST_SECRET = 4
 _SENSITIVE_KEYS = frozenset({"data", "stringData", "binaryData", "value", "args", "command", "annotations", "caBundle"})
-_QUOTED_VALUE = re.compile(r"((?:Invalid|Unsupported|Duplicate) value: )(\"(?:[^\"\\]|\\.)*\"|[^\s:,{\[]+(?=[:,]|$))")
-_STRUCTURE = re.compile(r"(?:&?value\.|&\{|parsing time \"|map\[|&?unstructured\.|\b(?:core|v1)\.\w+\{).*", re.DOTALL)
-_MASKED_PATH = re.compile(r"\.env(\[[^\]]*\](\.value)?)?$|last-applied-configuration|\.caBundle$")
+_QUOTED_VALUE = lazy_expression(
+    r"((?:Invalid|Unsupported|Duplicate) value: )(\"(?:[^\"\\]|\\.)*\"|[^\s:,{\[]+(?=[:,]|$))"
+)
+_STRUCTURE = lazy_expression(
+    r"(?:&?value\.|&\{|parsing time \"|map\[|&?unstructured\.|\b(?:core|v1)\.\w+\{).*", re.DOTALL
+)
+_MASKED_PATH = lazy_expression(r"\.env(\[[^\]]*\](\.value)?)?$|last-applied-configuration|\.caBundle$")
 _OPEN_IN_SECRETS = (".metadata.labels", ".type", ".immutable")
 
 

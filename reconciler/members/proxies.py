@@ -1,6 +1,5 @@
 """Sockets to an API server through a proxy: a plain one, one that tunnels, or one that speaks SOCKS."""
 
-import re
 import ssl
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -12,14 +11,15 @@ from urllib.parse import unquote, urlsplit
 import urllib3
 
 from reconciler.locked.timed_http import TimedResponse
+from render.expressions import lazy_expression
 
 from .endpoint import Endpoint, NotReached, ProxyError, UnsupportedEndpoint
 from .kubeconfig import failure_of_unusable_context
 
-_ANSWERED = re.compile(r"Tunnel connection failed: (?P<status>\d{3})\b")
+_ANSWERED = lazy_expression(r"Tunnel connection failed: (?P<status>\d{3})\b")
 """The answer of a proxy that leads nowhere; with a status of 500 and more it cannot get to the server itself."""
 _LOST_BY_SOCKS = frozenset({"ProxyConnectionError", "GeneralProxyError"})
-_FORBIDDEN_BY_SOCKS = re.compile(r"\b0x(?:0[1278]|5c|5d): ")
+_FORBIDDEN_BY_SOCKS = lazy_expression(r"\b0x(?:0[1278]|5c|5d): ")
 """The answers of a SOCKS proxy that are about itself or about us, and not about the server."""
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from render.expressions import lazy_expression
+
 from .exchange import Cause, Failure, FailureKind, Request
 from .masking import is_content_secret, message_without_secrets
 from .shapes import parse_status_of_refusal
@@ -53,41 +55,41 @@ _MANIFEST_PHRASES = (
     "unable to convert unstructured object",
 )
 # No reason or cause says that a field is immutable: each kind has its own sentence for it, under status 422.
-_IMMUTABLE = re.compile(
+_IMMUTABLE = lazy_expression(
     r"immutable|updates to statefulset spec for fields other than|cannot change roleRef|may not change once set"
     r"|updates to \w+ are forbidden|may not be changed in an update|may not change fields other than"
     r"|can not be less than (status\.capacity|previous value)",
     re.IGNORECASE,
 )
-_CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
-_DENIED = re.compile(r"admission webhook \"(?P<name>[^\"]*)\" denied the request")
-_DENIED_BY_POLICY = re.compile(r"ValidatingAdmissionPolicy '(?P<name>[^']*)' with binding '[^']*' denied request")
-_LACKING = re.compile(r"\bUser \"[^\"]*\" cannot ")
-_CONVERSION = re.compile(r"conversion webhook for (?P<version>[^,\s]+), Kind=(?P<kind>\w+) failed")
-_WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
+_CONFLICT = lazy_expression(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
+_DENIED = lazy_expression(r"admission webhook \"(?P<name>[^\"]*)\" denied the request")
+_DENIED_BY_POLICY = lazy_expression(r"ValidatingAdmissionPolicy '(?P<name>[^']*)' with binding '[^']*' denied request")
+_LACKING = lazy_expression(r"\bUser \"[^\"]*\" cannot ")
+_CONVERSION = lazy_expression(r"conversion webhook for (?P<version>[^,\s]+), Kind=(?P<kind>\w+) failed")
+_WEBHOOK = lazy_expression(r'failed calling webhook "(?P<name>[^"]*)"')
 # To apply to an object, a server converts it to the versions that its managed fields are recorded in.
-_FORMER = re.compile(
+_FORMER = lazy_expression(
     r"failed to convert \w+ object (?:to last applied version|at version (?P<version>[^\s:]+))"
     r"|request to convert CR to an invalid group/version: (?P<gone>[^\s,;]+)"
 )
 FORMER_VERSION = "FormerVersion"
 """The reason of the cause that has, as its field, the version which managed fields cannot be read in."""
 # Neither refusal of etcd's, nor of the server's on the way to it, has a status of its own: both come as a 500.
-_OVERSIZED = re.compile(r"etcdserver: request is too large|trying to send message larger than max")
+_OVERSIZED = lazy_expression(r"etcdserver: request is too large|trying to send message larger than max")
 # Conversion comes first: while it fails, a server can neither read the objects of a kind nor read in its storage.
 _NO_SERVERS_FAULT = (
     (_CONVERSION, FailureKind.CONVERSION),
-    (re.compile(r"storage is \(re\)initializing"), FailureKind.INITIALIZING),
+    (lazy_expression(r"storage is \(re\)initializing"), FailureKind.INITIALIZING),
     # A webhook may say no with any status, and none of them is a server's that has too much to do.
     (_DENIED, FailureKind.BAD_REQUEST),
     # This one quotes the field that a former version lacks, as if the manifest were at fault.
     (_FORMER, FailureKind.FORMER_VERSION),
-    (re.compile("|".join(map(re.escape, _MANIFEST_PHRASES))), FailureKind.MANIFEST),
+    (lazy_expression("|".join(map(re.escape, _MANIFEST_PHRASES))), FailureKind.MANIFEST),
     (_OVERSIZED, FailureKind.TOO_LARGE),
     (_WEBHOOK, FailureKind.WEBHOOK),
 )
 # Of a Secret only these sentences are repeated: names stand in them, and no content.
-_NAMES_ALONE = re.compile(
+_NAMES_ALONE = lazy_expression(
     r"User \"[^\"]*\" cannot \w+ resource \"[^\"]*\" in API group \"[^\"]*\"( in the namespace \"[^\"]*\")?"
     rf"|{_DENIED.pattern.replace('?P<name>', '')}|{_DENIED_BY_POLICY.pattern.replace('?P<name>', '')}"
     r"|exceeded quota: [^,\s]+|Too long: may not be more than \d+ bytes|Required value"

@@ -7,7 +7,6 @@ beyond ``metadata`` belong to kinds, and a member whose fields lead nowhere is s
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -15,6 +14,7 @@ from typing import Any, NoReturn
 from msgspec import DecodeError
 from msgspec.json import decode
 
+from render.expressions import lazy_expression
 from render.model import list_or_empty, mapping_or_empty
 
 from .exchange import Expected, Request
@@ -41,7 +41,7 @@ MOST_LEVELS = 200
 _LONGEST_TEXT = 16 << 10
 _MOST_CAUSES = 100
 _MOST_SECONDS = 86_400
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = lazy_expression(rb"\\u[dD][89a-fA-F]")
 
 
 class UnusableAnswer(Exception):

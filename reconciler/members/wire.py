@@ -1,6 +1,5 @@
 """One connection to an API server as requests and answers travel on it: HTTP/1.1, one after the other."""
 
-import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -8,13 +7,15 @@ from select import POLLIN, poll
 from socket import socket
 from urllib.parse import quote
 
+from render.expressions import lazy_expression
+
 from .bounded_reading import Received, read_answer
 from .streaming import AnswerStream
 
 _BODILY = frozenset({"PATCH", "POST", "PUT"})
-_PLAIN = re.compile(r"[!-~]+")
+_PLAIN = lazy_expression(r"[!-~]+")
 _IN_TARGETS = "/?&=%:@!$'()*+,;~-._[]"
-_LINE_END = re.compile(r"[\r\n\0]")
+_LINE_END = lazy_expression(r"[\r\n\0]")
 
 
 class Wire:

@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from render.expressions import lazy_expression
+
 if TYPE_CHECKING:
     from reconciler.repository import Repository
 
 SECONDS = 0.12
 """The time a scan may take; a longer wait for Tab would be felt."""
 _LONGEST = 64 * 1024
-_RENDERED = re.compile(r"refs/(?:heads|remotes/[^/]+)/argosy(?:-[^/]+)?/rendered")
-_PREFIX = re.compile(r"^refs/(?:heads|tags|remotes)/")
-_DOCUMENT = re.compile(r"^---.*$", re.MULTILINE)
-_KIND = re.compile(r"^kind: *[\"']?(\w+)", re.MULTILINE)
-_GROUP = re.compile(r"^apiVersion: *[\"']?([\w.-]+)/", re.MULTILINE)
-_METADATA = re.compile(r"^metadata:.*(?:\n(?: .*)?)*", re.MULTILINE)
-_NAME = re.compile(r"(?:^  |[{,] *)name: *[\"']?([\w.-]+)", re.MULTILINE)
-_NAMESPACE = re.compile(r"(?:^  |[{,] *)namespace: *[\"']?([\w.-]+)", re.MULTILINE)
+_RENDERED = lazy_expression(r"refs/(?:heads|remotes/[^/]+)/argosy(?:-[^/]+)?/rendered")
+_PREFIX = lazy_expression(r"^refs/(?:heads|tags|remotes)/")
+_DOCUMENT = lazy_expression(r"^---.*$", re.MULTILINE)
+_KIND = lazy_expression(r"^kind: *[\"']?(\w+)", re.MULTILINE)
+_GROUP = lazy_expression(r"^apiVersion: *[\"']?([\w.-]+)/", re.MULTILINE)
+_METADATA = lazy_expression(r"^metadata:.*(?:\n(?: .*)?)*", re.MULTILINE)
+_NAME = lazy_expression(r"(?:^  |[{,] *)name: *[\"']?([\w.-]+)", re.MULTILINE)
+_NAMESPACE = lazy_expression(r"(?:^  |[{,] *)namespace: *[\"']?([\w.-]+)", re.MULTILINE)
 
 
 class _TimeIsUp(BaseException):

@@ -5,7 +5,6 @@ tells that nothing changed, and a version is read only where it holds a kind tha
 one that was recorded.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,12 +16,13 @@ from reconciler.members.discovery import Discovery
 from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
 from reconciler.members.parallel import results_in_parallel
 from reconciler.source.schemas.observed import MOST_BYTES, digest_of_schema, schema_file_content
+from render.expressions import lazy_expression
 from render.model import group_of, mapping_or_empty
 from render.values import DiscreetStruct
 
 INDEX = "/openapi/v3"
 _ABSENT = frozenset({FailureKind.NOT_FOUND, FailureKind.NOT_SERVED})
-_HASH = re.compile(r"[?&]hash=([0-9A-Za-z]{1,256})(?:&|$)")
+_HASH = lazy_expression(r"[?&]hash=([0-9A-Za-z]{1,256})(?:&|$)")
 
 
 class SchemaObservation(DiscreetStruct, frozen=True, kw_only=True):

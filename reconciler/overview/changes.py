@@ -17,14 +17,15 @@ from reconciler.pipeline.rollouts.state_files import ROLLOUTS_FOLDER, has_rollou
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.changing_commits import ChangingCommit, ListingLimits, commits_changing_files
 from render.errors import GitError
+from render.expressions import lazy_expression
 from render.rollouts.state import RolloutReason, RolloutState
 
 from .timelines import MOST_FILES
 
 _CLUSTERS = "clusters"
 _PATTERNS = (f"{_CLUSTERS}/**", f"{ROLLOUTS_FOLDER}/**")
-_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{40,64})\b", re.MULTILINE)
-_ROLLED_BACK = re.compile(r"^Roll .*\bback to ([0-9a-f]{12})$", re.MULTILINE)
+_REVERTS = lazy_expression(r"^This reverts commit ([0-9a-f]{40,64})\b", re.MULTILINE)
+_ROLLED_BACK = lazy_expression(r"^Roll .*\bback to ([0-9a-f]{12})$", re.MULTILINE)
 _FAILED = frozenset(
     {
         RolloutReason.CLUSTERS_FAILED,

@@ -1,17 +1,17 @@
 """Times of the past as people type them into the page: ``2h ago``, ``21:18``, ``2026-11-20 08:00``."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 from reconciler.console.instants import time_before
+from render.expressions import lazy_expression
 from render.timing import instant_text
 
 FORMS = "a time such as 2h ago, 21:18 or 2026-11-20 08:00 (UTC), a commit, or a branch"
 """The forms of what may be asked for, in words."""
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_AGO = re.compile(r"([0-9]{1,6}) ?(s|m|h|d|w|sec|min|(?:second|minute|hour|day|week)s?) ago")
-_CLOCK = re.compile(r"(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ T])?([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)Z?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_AGO = lazy_expression(r"([0-9]{1,6}) ?(s|m|h|d|w|sec|min|(?:second|minute|hour|day|week)s?) ago")
+_CLOCK = lazy_expression(r"(?:([0-9]{4}-[0-9]{2}-[0-9]{2})[ T])?([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)Z?")
+_DATE = lazy_expression(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def time_in_full(text: str, seconds: float) -> str:

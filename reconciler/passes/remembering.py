@@ -31,12 +31,13 @@ from reconciler.plans.model import Action
 from reconciler.record.streaks import LEAST_PAUSE, LONGEST_PAUSE
 from reconciler.source.desired import Desired
 from render.cluster import is_applied_by_own_agent
+from render.expressions import lazy_expression
 from render.timing import epoch_text
 
 from .idle_pass import ended_visits, plain_options
 from .remembered_members import RememberedFleet, RememberedMember, RememberedMembers
 
-_OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?\n(unsettled: )?', re.MULTILINE)
+_OBSERVED_AT = lazy_expression(rb'^observedAt: "?([0-9TZ:-]+)"?\n(unsettled: )?', re.MULTILINE)
 
 
 def remembered_members(

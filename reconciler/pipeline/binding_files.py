@@ -17,20 +17,21 @@ from msgspec.structs import replace
 from reconciler.ledger.branch_file import FileFault, object_of_any_size, words_of_fault
 from render.binding import Binding
 from render.documents import SimilarDocuments, emit
+from render.expressions import lazy_expression
 from render.model import Manifest, TargetCluster
 from render.parsing import SharedPlacements, binding_manifest, json_text_of_placement, parse_binding, plain_placement
 from render.parsing.bindings import APPLIED_PLACEMENT
 from render.placement import Placement
 
 _MARK, _KEY = "argosy-lines", "placement"
-_RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
-_LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
-_LISTED = re.compile(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
-_LINES = re.compile(rb"(?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+")
-_PLACEMENT = re.compile(rb"\n  placement:(\n(?:    [^\n&*]*\n)+)(?!  [ \n]| ?[\n#-])")
-_ANNOTATION = re.compile(rb"\n    policy\.karmada\.io/applied-placement:( \"[^\n]+\"\n)(?!     |\n)")
-_TOP, _ABOVE_ANNOTATIONS = re.compile(rb"\n[^ \n]"), re.compile(rb"\n {0,3}[^ \n]")
-_PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
+_RECORD = lazy_expression(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
+_LINE = lazy_expression(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
+_LISTED = lazy_expression(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
+_LINES = lazy_expression(rb"(?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+")
+_PLACEMENT = lazy_expression(rb"\n  placement:(\n(?:    [^\n&*]*\n)+)(?!  [ \n]| ?[\n#-])")
+_ANNOTATION = lazy_expression(rb"\n    policy\.karmada\.io/applied-placement:( \"[^\n]+\"\n)(?!     |\n)")
+_TOP, _ABOVE_ANNOTATIONS = lazy_expression(rb"\n[^ \n]"), lazy_expression(rb"\n {0,3}[^ \n]")
+_PLAIN_NAME = lazy_expression(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _APPLIED = f"\n    {APPLIED_PLACEMENT}:".encode()
 _NAMES = (("metadata", "name"), ("spec", "resource", "name"))
 _NAMES_AND_REPLICAS = (*_NAMES, ("spec", "replicas"))

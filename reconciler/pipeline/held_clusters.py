@@ -7,7 +7,6 @@ This is ``removalGuard.scope: Cluster``. It is a part of rendering, so that a re
 3. an object that nothing asks for any more keeps its binding for these clusters, and with it what is to become of it.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 
 from render.binding import Binding
 from render.bits import Mask, indexes_of_mask
+from render.expressions import lazy_expression
 from render.model import ObjectRef, TargetCluster
 from render.settings.fleet import Fleet
 from render.settings.removal_guard import GuardScope
@@ -35,7 +35,7 @@ from .lost_places import paths_of_unmet_policies
 from .readme import Tally
 from .rendered_condition import with_held_condition
 
-_HELD = re.compile(r"(?:^|; )(?P<cluster>[a-z0-9.-]+): (?P<leaving>[0-9]{1,9}) of [0-9]+ objects? would leave \(")
+_HELD = lazy_expression(r"(?:^|; )(?P<cluster>[a-z0-9.-]+): (?P<leaving>[0-9]{1,9}) of [0-9]+ objects? would leave \(")
 
 
 class HeldClusters(Struct, frozen=True, kw_only=True):

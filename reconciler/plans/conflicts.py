@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from reconciler.members.masking import value_for_report
+from render.expressions import lazy_expression
 from render.model import Manifest
 
 from .applyset import TOOL
@@ -18,7 +19,7 @@ from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, is_one_piece, owners_at, steps_to_items
 
 # What others are known to decide at run time; what a manager is called says nothing of which fields are its own.
-_RUNTIME_FIELDS = re.compile(
+_RUNTIME_FIELDS = lazy_expression(
     r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?",
     re.DOTALL,
 )

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from render.expressions import lazy_expression
+
 MISSING: Any = object()
 """The value of a field that is absent, which no manifest can have."""
 
@@ -37,10 +39,10 @@ Step = str | Key | Member
 Path = tuple[Step, ...]
 
 _QUOTED = r'"(?>(?:[^"\\]|\\.?)*)(?:"|\Z)'
-_STEP = re.compile(
+_STEP = lazy_expression(
     rf'\.(?P<name>(?>(?:[^.\[\]"]|{_QUOTED})+))|\[(?P<item>(?>(?:[^\]"]|{_QUOTED})*))(?:\]|\Z)', re.DOTALL
 )
-_PAIR = re.compile(rf"(?<![^=,])(?P<name>[^=,]+)=(?P<value>{_QUOTED}|[^,]+)", re.DOTALL)
+_PAIR = lazy_expression(rf"(?<![^=,])(?P<name>[^=,]+)=(?P<value>{_QUOTED}|[^,]+)", re.DOTALL)
 
 
 def path_text(path: Path) -> str:

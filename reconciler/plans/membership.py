@@ -4,16 +4,16 @@ Every fleet has an ApplySet and a field manager of its own. Versions before that
 object that carries those is this fleet's only if a commit that its cluster was given names it (``is_held``).
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.model import Manifest
 
 from .applyset import TOOL, ApplySet, applyset_id_of_member
 from .ownership import managed_fields_entry
 
-_FLEET = re.compile(r"argosy-(?P<name>.+)-(?P<root>[0-9a-f]{12})")
+_FLEET = lazy_expression(r"argosy-(?P<name>.+)-(?P<root>[0-9a-f]{12})")
 OTHER_SET = "another ApplySet"
 FORMER_FLEET = "a fleet that an earlier version of Argosy applied"
 

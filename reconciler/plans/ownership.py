@@ -20,6 +20,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from render.expressions import lazy_expression
 from render.model import Manifest, group_of
 
 from .containment import Likeness, likeness_of_values
@@ -37,10 +38,12 @@ NOT_CONTENT = (
     ("metadata", "labels", "kubernetes.io/metadata.name"),
 )
 """The fields that are nobody's addition: kubectl keeps notes, and a server labels each Namespace by its name."""
-_PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE | re.DOTALL)
+_PEOPLE = lazy_expression(
+    r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE | re.DOTALL
+)
 
 # A deployer writes what somebody committed elsewhere, whatever the field.
-_DEPLOYERS = re.compile(
+_DEPLOYERS = lazy_expression(
     r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*", re.DOTALL
 )
 

@@ -7,7 +7,6 @@ Agents, Argo CD and Flux know of no rollouts. They report the rendered commit th
 which version of each object it gave to their cluster.
 """
 
-import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
@@ -23,13 +22,14 @@ from reconciler.pipeline.rendered_condition import RENDERED
 from reconciler.plans.model import WRITES
 from render.binding import Binding
 from render.errors import GitError
+from render.expressions import lazy_expression
 from render.failover.tasks import UNHEALTHY
 from render.layout import object_path
 from render.model import Manifest, ObjectRef, mapping_or_empty
 
 from .work_status import APPLIED, WorkInputs
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = lazy_expression(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class VersionsOfCommit(Struct, frozen=True, kw_only=True):

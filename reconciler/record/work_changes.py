@@ -16,6 +16,7 @@ from reconciler.ledger.conditions import condition_of_type, conditions_with_time
 from reconciler.ledger.work import WorkFile
 from reconciler.plans.model import WRITES
 from render.documents import SimilarDocuments
+from render.expressions import lazy_expression
 from render.interpreter import Interpreter
 from render.kinds import KUBERNETES
 from render.model import Manifest, ObjectRef
@@ -39,8 +40,8 @@ _COUNTED_KINDS = frozenset(
     kind.kind for kind in KUBERNETES if kind.pod_spec and kind.interpretation.health and kind.interpretation.reflect
 )
 """The workloads of which a status tells numbers, and whether these are as they should be."""
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
-_PASSING = re.compile(r"[0-9a-f]{8,}|\d+(?:\.\d+)?(?:ms|s|m|h)?")
+_TIME = lazy_expression(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
+_PASSING = lazy_expression(r"[0-9a-f]{8,}|\d+(?:\.\d+)?(?:ms|s|m|h)?")
 _VERSIONS = frozenset({"resourceVersion", "uid"})
 _TELLING_TIMES = frozenset({"lastScaleTime", "lastScheduleTime", "lastSuccessfulTime"})
 """The times of Kubernetes' own kinds at which something was done, and not only looked at."""

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from reconciler.outputs.documents import DOCUMENTS
+from render.expressions import lazy_expression
 from render.words import counted_noun, hint_of_most_similar_words
 
 from .karmada import karmada_kinds
@@ -14,8 +15,8 @@ from .other_words import ELSEWHERE, OTHERWISE
 from .schemas import json_schema_of_kind, nodes_by_field_path
 from .topics import TOPICS, load_topic
 
-_BETWEEN_WORDS = re.compile(r"[^\w-]+")
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_BETWEEN_WORDS = lazy_expression(r"[^\w-]+")
+_PART = lazy_expression(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SHORTEST_PLURAL = 4
 
 

@@ -7,15 +7,16 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from render.errors import GitError
+from render.expressions import lazy_expression
 from render.gitobjects import git_object_id
 
-_HEADER = re.compile(rb"^([a-z]+) (.*(?:\n .*)*)$", re.MULTILINE)
+_HEADER = lazy_expression(rb"^([a-z]+) (.*(?:\n .*)*)$", re.MULTILINE)
 # A name may be of any length and end in anything but digits, so that there is one way to match, or none.
-_SIGNATURE = re.compile(rb"(?P<who>(?:.*[^0-9\s-])?) ?(?P<time>-?[0-9]{1,11}) [+-][0-9]{4}")
+_SIGNATURE = lazy_expression(rb"(?P<who>(?:.*[^0-9\s-])?) ?(?P<time>-?[0-9]{1,11}) [+-][0-9]{4}")
 _MOST_BYTES = 1 << 20
 """The bytes that a commit may have: its message, and the signatures and tags it carries."""
-_TRAILER = re.compile(r"(?P<key>[A-Za-z0-9-]+)[ \t]*+:[ \t]*+(?P<value>.*)")
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+_TRAILER = lazy_expression(r"(?P<key>[A-Za-z0-9-]+)[ \t]*+:[ \t]*+(?P<value>.*)")
+_KEY = lazy_expression(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
 _CRUD = " \t.,:;<>\"\\'"
 SOURCE = "Argosy-Source"

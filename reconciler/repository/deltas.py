@@ -7,11 +7,11 @@ one order (bindings that share a placement), contents of equal length that diffe
 contents with a common beginning and end. Every base is a whole object, so that no chain is ever longer than one.
 """
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 
+from render.expressions import lazy_expression
 from render.gitobjects import Spliced
 
 _COPY_LIMIT = 0x10000
@@ -28,7 +28,7 @@ _LENGTHS = [bytes((length,)) for length in range(_INSERT_LIMIT + 1)]
 
 # Stretches in which two contents of equal length differ, after what is equal; up to seven equal bytes cost less
 # inserted than copied. A match begins where the last one ended: searching byte by byte takes four times as long.
-_DIFFERENCES = re.compile(rb"\0*+([^\0]*+(?>(?:\0{1,7}+[^\0]++)*))")
+_DIFFERENCES = lazy_expression(rb"\0*+([^\0]*+(?>(?:\0{1,7}+[^\0]++)*))")
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)

@@ -4,15 +4,15 @@ git runs with ``LC_ALL=C``, so its words are those of its source. A message nobo
 without anything that looks like a password.
 """
 
-import re
 from typing import NamedTuple
 
 from reconciler.console.cleaning import without_passwords
 from render.errors import GitError, NoSuchBranch, SourceMoved
+from render.expressions import lazy_expression
 
-_MARK = re.compile(r"^(?:(?:fatal|error|remote): )+")
-_REFUSED = re.compile(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
-_NOISE = re.compile(
+_MARK = lazy_expression(r"^(?:(?:fatal|error|remote): )+")
+_REFUSED = lazy_expression(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
+_NOISE = lazy_expression(
     r"hint:|warning: redirecting|remote:$|To \S+$|(?:remote: )?Total \d+ \(|Done$|From |and the repository exists"
     r"|Please make sure you have|To add an exception for this|git config --global --add safe"
     r"|fatal: Could not read from remote|error: failed to push some refs"

@@ -14,9 +14,10 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from msgspec import Struct
 
 from render.errors import GitError
+from render.expressions import lazy_expression
 
-_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.+)", re.DOTALL)
-_SCP = re.compile(r"(?:[^/:@\s-][^/:@\s]*@)?(?P<host>\[[^\]/]+\]|[^/:@\s-][^/:@\s]*):(?!:)(?P<path>[^-].*)")
+_ADDRESS = lazy_expression(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.+)", re.DOTALL)
+_SCP = lazy_expression(r"(?:[^/:@\s-][^/:@\s]*@)?(?P<host>\[[^\]/]+\]|[^/:@\s-][^/:@\s]*):(?!:)(?P<path>[^-].*)")
 _SCHEMES = frozenset({"file", "https", "ssh"})
 
 

@@ -3,7 +3,6 @@
 import fcntl
 import hashlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -12,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from render.errors import GitError
+from render.expressions import lazy_expression
 
 from .command import GitCommand, network_timeout
 from .location import GitFolder, address_and_secret_configuration, checked_address, content_of_plain_file
@@ -24,7 +24,7 @@ REMOTE = "origin"
 """The name of the mirrored repository among the remotes of its mirror."""
 
 _REFSPECS = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
-_UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
+_UNSAFE = lazy_expression(r"[^A-Za-z0-9.]+")
 _LONGEST_NAME = 60
 _LEFT = (
     "*.lock",

@@ -1,6 +1,5 @@
 """Objects read in bulk: the files of a commit, the contents of blobs and trees, with at most one process each."""
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 from msgspec import field
 
 from render.errors import GitError
+from render.expressions import lazy_expression
 from render.gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, git_object_id, parse_tree
 from render.values import DiscreetStruct
 from render.words import counted_noun
@@ -16,11 +16,11 @@ from .command import GitCommand
 from .commits import parse_commit
 from .stored_objects import FEW, StoredObjects
 
-_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+) +(-|[0-9]+|BAD)\t([^\0]+)\0")
-_PLAIN_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+)(\t)([^\0]+)\0")
+_FILE = lazy_expression(rb"([0-7]+) [a-z]+ ([0-9a-f]+) +(-|[0-9]+|BAD)\t([^\0]+)\0")
+_PLAIN_FILE = lazy_expression(rb"([0-7]+) [a-z]+ ([0-9a-f]+)(\t)([^\0]+)\0")
 _NAMED = 3
 
-WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+WHOLE_ID = lazy_expression(r"[0-9a-f]{40}|[0-9a-f]{64}")
 """An id that is written in full, as text."""
 
 _FEW = 96

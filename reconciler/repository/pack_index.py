@@ -7,7 +7,6 @@ for each object it lacks, git looks at every pack again, while the sorted ids in
 
 import mmap
 import os
-import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from render.expressions import lazy_expression
 from render.gitobjects import hash_constructor
 
 from .location import content_of_plain_file
@@ -30,7 +30,7 @@ _LARGE = 1 << 31
 
 _IDS = len(MAGIC) + 256 * 4
 _WORTH_BISECTING = 4
-_HEX = re.compile(r"(?:[0-9a-f]{2})+")
+_HEX = lazy_expression(r"(?:[0-9a-f]{2})+")
 _NESTED_ALTERNATES = 5
 
 

@@ -6,7 +6,6 @@ packed line before it removes the file, so looking at the file first and the pac
 
 import errno
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +13,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from render.errors import GitError
+from render.expressions import lazy_expression
 
 from .command import GitCommand
 from .location import GitFolder, content_of_plain_file
 from .read_only import refuse_where_read_only
 
-_BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
-_HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_BAD = lazy_expression(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
+_HEX = lazy_expression(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LINKS = 5
 """Symbolic refs followed at most, as in git."""
 

@@ -1,6 +1,5 @@
 """Remotes: their refs listed and fetched, and branches pushed with the lease that makes a push safe."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -9,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.errors import GitError
+from render.expressions import lazy_expression
 
 from .command import GitCommand
 from .location import address_and_secret_configuration, checked_address, is_address
@@ -16,10 +16,10 @@ from .porcelain import Progress, run_with_progress
 from .read_only import refuse_where_read_only
 from .refs import RefUpdate, checked_ref_name, git_ordering_ref_writes
 
-_LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
+_LINE = lazy_expression(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
 # A repository's configuration may name programs of its own for these, which run on this machine for a remote here.
 _UPLOAD, _RECEIVE = "--upload-pack=git-upload-pack", "--receive-pack=git-receive-pack"
-_SYMBOLIC = re.compile(r"ref: (?P<ref>\S+)\tHEAD")
+_SYMBOLIC = lazy_expression(r"ref: (?P<ref>\S+)\tHEAD")
 
 
 class RemoteTips(Struct, frozen=True, kw_only=True):

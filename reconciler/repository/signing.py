@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from render.errors import ConfigError, GitError
+from render.expressions import lazy_expression
 from render.gitobjects import git_object_id
 
 from .command import GitCommand
@@ -16,8 +17,8 @@ from .commits import NewCommit
 
 _SECONDS = 30.0
 _HEADER = b"gpgsig"
-_GOOD = re.compile(r'^Good "git" signature for (\S+) with \S+ key SHA256:\S+$', re.MULTILINE)
-_SSH_SIGNATURE = re.compile(rb"^gpgsig(?:-sha256)? -----BEGIN SSH SIGNATURE-----$", re.MULTILINE)
+_GOOD = lazy_expression(r'^Good "git" signature for (\S+) with \S+ key SHA256:\S+$', re.MULTILINE)
+_SSH_SIGNATURE = lazy_expression(rb"^gpgsig(?:-sha256)? -----BEGIN SSH SIGNATURE-----$", re.MULTILINE)
 _HEADERS = {"sha1": b"gpgsig", "sha256": b"gpgsig-sha256"}
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from reconciler.console.disk_errors import hint_for_disk_error
 from render.errors import GitError
+from render.expressions import lazy_expression
 from render.gitobjects import git_object_id
 from render.values import DiscreetStruct
 
@@ -30,7 +31,7 @@ UNREAD = b""
 _LINK, _SUBMODULE = 0o120000, 0o160000
 _OTHER = b"? "
 """The beginning of a record of a file that is not in the index."""
-_LINE = re.compile(rb"([^?]) ([0-7]+) ([0-9a-f]+) [0-3]\t(.+)", re.DOTALL)
+_LINE = lazy_expression(rb"([^?]) ([0-7]+) ([0-9a-f]+) [0-3]\t(.+)", re.DOTALL)
 
 
 def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:

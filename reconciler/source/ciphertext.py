@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from render.expressions import lazy_expression
 from render.model import is_encrypted_by_sops
 from render.words import counted_noun
 
@@ -26,10 +27,10 @@ def _base64_of_mark_behind(skipped: int) -> bytes:
 
 
 _MARKS = (MARK, *map(_base64_of_mark_behind, range(3)))
-_TOKEN = re.compile(r"ENC\[AES256_GCM,data:[A-Za-z0-9+/=]*,iv:", re.ASCII)
-_METADATA = re.compile(r"""(?:^|[{,])[^\S\n]*\[?["']?sops(?:_mac\s*=|["']?\s*:|\])""", re.MULTILINE)
+_TOKEN = lazy_expression(r"ENC\[AES256_GCM,data:[A-Za-z0-9+/=]*,iv:", re.ASCII)
+_METADATA = lazy_expression(r"""(?:^|[{,])[^\S\n]*\[?["']?sops(?:_mac\s*=|["']?\s*:|\])""", re.MULTILINE)
 """The block that tells how a file is decrypted, in YAML, JSON, INI or a file of variables."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+_NAME = lazy_expression(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 APART = "encrypt each object in a file of its own"
 BESIDE = "encrypt a Secret as a file of its own, and refer to it by its name: only what is delivered is decrypted"
 

@@ -6,7 +6,6 @@ a kustomization builds is used all the same where it is contradicted by nothing 
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from render.admission.customizations import functions_of_customization
+from render.expressions import lazy_expression
 from render.interpreter.customization_keys import KIND as CUSTOMIZATION
 from render.model import ObjectRef, Template
 from render.words import words_in_sentence
@@ -34,7 +34,7 @@ from .variant_folders import (
     variant_roots,
 )
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./+@~-]+")
+_PLAIN = lazy_expression(r"[A-Za-z0-9_./+@~-]+")
 """Texts that mean themselves in a list of YAML, without quotes."""
 VARIANTS = "DefinedDifferently"
 PlacedTemplate = tuple[Template, LocatedManifest]

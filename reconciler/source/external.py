@@ -22,14 +22,15 @@ from render.admission import admit_as_kind
 from render.admission.kinds import render_kinds
 from render.boundary import result_or_substitute, unexpected_problem
 from render.errors import InputError, Problem
+from render.expressions import lazy_expression
 from render.model import ARGOSY_API_VERSION, mapping_or_empty
 
 from .manifests import FieldProblem, LocatedManifest
 
 KIND = "Source"
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?")
-_NO_NAME = re.compile(r"[^a-z0-9.-]+")
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_EXACT = lazy_expression(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?")
+_NO_NAME = lazy_expression(r"[^a-z0-9.-]+")
+_COMMIT = lazy_expression(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class UnusablePlace(Exception):

@@ -1,7 +1,8 @@
 """The uses that a repository makes of its folders: what its README has people apply, and where policies stand."""
 
-import re
 from collections.abc import Collection, Iterable
+
+from render.expressions import lazy_expression
 
 from .files import SourceFile
 from .manifests import LocatedManifest, ReadBlobs
@@ -9,8 +10,8 @@ from .variant_folders import FolderUses
 
 _NAMES = frozenset({"readme", "readme.md", "readme.rst", "readme.txt", "readme.adoc"})
 _MOST_BYTES = 1 << 20
-_APPLIED = re.compile(r"(?:^|\s)(?:-f|-k|--filename|--kustomize)[ =]+['\"]?([^\s'\"`<>]+)")
-_COMMAND = re.compile(r"\b(?:apply|create)\b")
+_APPLIED = lazy_expression(r"(?:^|\s)(?:-f|-k|--filename|--kustomize)[ =]+['\"]?([^\s'\"`<>]+)")
+_COMMAND = lazy_expression(r"\b(?:apply|create)\b")
 
 
 def uses_of_folders(

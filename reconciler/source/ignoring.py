@@ -18,8 +18,10 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-_WILD = re.compile(r"[*?\[\\]")
-_CLASS = re.compile(r"\[(!|\^)?(\]?[^\]\\/]*(?:\\.[^\]\\/]*)*)\]")
+from render.expressions import lazy_expression
+
+_WILD = lazy_expression(r"[*?\[\\]")
+_CLASS = lazy_expression(r"\[(!|\^)?(\]?[^\]\\/]*(?:\\.[^\]\\/]*)*)\]")
 
 
 MOST_TRIED = 1000

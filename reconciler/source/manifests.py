@@ -16,6 +16,7 @@ from render.admission.findings import NAME_BY_TYPE
 from render.boundary import result_or_substitute, unexpected_problem
 from render.documents import DocumentError, read_documents
 from render.errors import Problem
+from render.expressions import lazy_expression
 from render.json_values import content_digest
 from render.kinds import BUILT_IN
 from render.model import ARGOSY_GROUP, Manifest, group_of, is_encrypted_by_sops, mapping_or_empty
@@ -67,12 +68,12 @@ _BATCH_SIZE = 64 * 1024 * 1024
 
 _LFS = b"version https://git-lfs.github.com/spec/v1"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_MANIFEST = re.compile(rb"apiVersion|\bkind\b|\bsops\b")
-_TEMPLATE = re.compile(rb"^[ \t]*(?:- +)?(?:[^\s'\"#{]+: +)?\{\{.*\}\}", re.MULTILINE)
-_YTT = re.compile(rb"^#@(?:[ \t]|(?:data|library|overlay|schema|text|yaml)/)", re.MULTILINE)
+_MANIFEST = lazy_expression(rb"apiVersion|\bkind\b|\bsops\b")
+_TEMPLATE = lazy_expression(rb"^[ \t]*(?:- +)?(?:[^\s'\"#{]+: +)?\{\{.*\}\}", re.MULTILINE)
+_YTT = lazy_expression(rb"^#@(?:[ \t]|(?:data|library|overlay|schema|text|yaml)/)", re.MULTILINE)
 """Comments that are code: of such a file as it stands, values are missing. In texts no line begins so far left."""
 _CONFLICT = (b"<<<<<<< ", b"=======", b">>>>>>> ")
-_OURS = re.compile(rb"karmada\.io|argosy\.dev")
+_OURS = lazy_expression(rb"karmada\.io|argosy\.dev")
 _SECRET_WORDS = (b"secret", b"passw", b"passphrase", b"token", b"credential", b"key", b"last-applied")
 _IDENTITY = ("apiVersion", "kind")
 

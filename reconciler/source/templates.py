@@ -18,6 +18,7 @@ from render.admission.metadata import NameFault, check_metadata
 from render.admission.template_annotations import check_template_annotations
 from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
+from render.expressions import lazy_expression
 from render.kinds import BUILT_IN
 from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_encrypted_by_sops
@@ -36,8 +37,8 @@ from .variants import (
     variant_number_of,
 )
 
-_KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
-_VERSION = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_KIND = lazy_expression(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
+_VERSION = lazy_expression(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _MAX_NAME = 253
 _TEXTS, _MAPS = ("name", "generateName", "namespace", "uid"), ("labels", "annotations")
 _STRICT_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "networking.k8s.io", "apiextensions.k8s.io"})

@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.model import ObjectRef
 
 from .files import KUSTOMIZATIONS
 
-_SPECIAL, _ESCAPED = re.compile(r"[*?\[\\]| $"), r"\\\g<0>"
+_SPECIAL, _ESCAPED = lazy_expression(r"[*?\[\\]| $"), r"\\\g<0>"
 _Rank = tuple[int, int, list[str]]
 """The use that a repository makes of a file, its depth, and its name."""
 

@@ -1,6 +1,5 @@
 """Expectations written back into the file of a test where they stand; everything beside them stays as it is."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,13 +12,14 @@ from render.documents.editing import REMOVED, Edit, edit_file
 from render.documents.editing.nodes import UneditableError
 from render.documents.positions import path_of_field_name
 from render.errors import InputError, Problem
+from render.expressions import lazy_expression
 from render.words import counted_noun
 
 from .fields import MISSING, WITHHELD, Mismatch
 from .runs import PlaceByTest
 from .trials import Trial
 
-_FIELD = re.compile(r"(?P<field>.+\.fields\[\d+\])\.value")
+_FIELD = lazy_expression(r"(?P<field>.+\.fields\[\d+\])\.value")
 
 
 class FileUpdate(Struct, frozen=True, kw_only=True):

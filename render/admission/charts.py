@@ -1,8 +1,8 @@
 """HelmChart of argosy.dev/v1alpha1: its schema, and the rules for the chart it names and for its values."""
 
-import re
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.syntax import fault_of_dns_label, quoted_text
 
 from .findings import Findings
@@ -11,8 +11,8 @@ from .schema import Anything, Flag, ListOf, MapOf, Record, Text
 from .shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
 
 _RELEASE = 53
-_KUBERNETES = re.compile(r"v?\d+\.\d+(\.\d+)?")
-_API = re.compile(r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9-]+){0,2}")
+_KUBERNETES = lazy_expression(r"v?\d+\.\d+(\.\d+)?")
+_API = lazy_expression(r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9-]+){0,2}")
 
 HELM_CHART_SPEC = Record(
     {

@@ -3,11 +3,11 @@
 It has no CRD, so nothing is required or restricted before those rules.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.cluster import DEFAULT_GRADES, LARGEST
+from render.expressions import lazy_expression
 from render.quantity import canonical_quantity, parse_quantity
 from render.syntax import fault_of_dns_label, fault_of_label_key, fault_of_label_value, quoted_text
 
@@ -69,7 +69,7 @@ NAME_LIMIT = 48
 SYNC_MODES = ("Push", "Pull")
 TAINT_EFFECTS = ("NoSchedule", "NoExecute")
 PROXY_SCHEMES = ("http", "https", "socks5")
-_BINARY = re.compile(r"\+?([0-9]*)(\.[0-9]*)?([KMGTPE]i)")
+_BINARY = lazy_expression(r"\+?([0-9]*)(\.[0-9]*)?([KMGTPE]i)")
 _DIGITS_BY_UNIT = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": -1, "Ei": -1}
 Models = list[dict[str, Any]]
 DEFAULT_MODELS: Models = [model.plain() for model in DEFAULT_GRADES]

@@ -1,7 +1,6 @@
 """RollbackRequest of argosy.dev/v1alpha1: its schema, and the rules for it."""
 
-import re
-
+from render.expressions import lazy_expression
 from render.model import ARGOSY_API_VERSION
 
 from .findings import Findings
@@ -16,7 +15,7 @@ _OBJECT = Record({"apiVersion!": TEXT, "kind!": TEXT, "name!": Text(min_length=1
 ROLLBACK_SPEC = Record(
     {"to!": Text(min_length=1), "objects": ListOf(_OBJECT, min_items=1), "namespace": TEXT, "cluster": TEXT}
 )
-_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMIT = lazy_expression("[0-9a-f]{40}|[0-9a-f]{64}")
 _PARTS = ("objects", "namespace", "cluster")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from render.addresses import fault_of_address
+from render.expressions import lazy_expression
 from render.jsonpath import fault_of_jsonpath
 from render.notations import seconds_of_duration
 from render.patterns import UnusablePattern, check_pattern
@@ -23,7 +24,7 @@ CLUSTER_WORD = "$(cluster)"
 """The word that stands for the name of a cluster: a check that has it is about each cluster, and not about a wave."""
 
 _LONGEST_TIMEOUT = 30
-_THRESHOLD = re.compile(r"(<=|>=|==|!=|<|>) *(-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)", re.ASCII)
+_THRESHOLD = lazy_expression(r"(<=|>=|==|!=|<|>) *(-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)", re.ASCII)
 _CONDITION = {"equals": Text(), "matches": Text(min_length=1)}
 
 _SOURCES: Mapping[str, Record] = {

@@ -4,11 +4,11 @@ They stand in a file of the machine that ``argosy run`` runs on, never in a sour
 otherwise have secrets sent to a place of his own.
 """
 
-import re
 from collections import Counter
 from typing import Any
 
 from render.addresses import is_ip_address_or_network
+from render.expressions import lazy_expression
 from render.model import ARGOSY_API_VERSION
 from render.notations import host_and_port_of_address, seconds_of_duration
 from render.syntax import quoted_text
@@ -25,7 +25,7 @@ FORGES = ("github", "gitlab", "gitea")
 EVENTS = "events"
 CHANNELS = ("webhook", "slack", "teams", *FORGES, EVENTS)
 _GIVEN = Text(min_length=1)
-_FLEET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FLEET_NAME = lazy_expression(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIMES = ("poll", "drift", "passTimeout", "grace")
 _MOST_FLEETS, _MOST_PARALLEL = 64, 512
 

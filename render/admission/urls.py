@@ -4,12 +4,14 @@ import re
 
 from msgspec import Struct
 
-_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-_HOST_ESCAPE = re.compile(r"%(25|[89A-Fa-f][0-9A-Fa-f])")
-_HOST = re.compile(r"[^\x00-\x20#%/?@\\^`{|}\x7f]*")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-_PORT = re.compile(r"(:[0-9]*)?", re.ASCII)
-_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
+from render.expressions import lazy_expression
+
+_ESCAPE = lazy_expression(r"%[0-9A-Fa-f]{2}")
+_HOST_ESCAPE = lazy_expression(r"%(25|[89A-Fa-f][0-9A-Fa-f])")
+_HOST = lazy_expression(r"[^\x00-\x20#%/?@\\^`{|}\x7f]*")
+_SCHEME = lazy_expression(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_PORT = lazy_expression(r"(:[0-9]*)?", re.ASCII)
+_USER = lazy_expression(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 
 
 class UrlAddress(Struct, frozen=True, kw_only=True):

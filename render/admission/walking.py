@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.notations import decimal_number
 from render.quantity import parse_quantity
 from render.syntax import quoted_text
@@ -27,7 +28,7 @@ _QUOTE = "put it in quotes"
 _HINT_OF_DIGITS = "write at most 18 digits before the point, and 18 after it; more than 15 of them in quotes"
 _FEW_DIGITS = 15
 _OFF = "Off"
-_PERCENTAGE = re.compile(r"[0-9]{1,9}%", re.ASCII)
+_PERCENTAGE = lazy_expression(r"[0-9]{1,9}%", re.ASCII)
 _LARGEST_PORTION = (1 << 31) - 1
 _ZEROS: Mapping[type[Node], Any] = {
     Text: "",

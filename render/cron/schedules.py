@@ -17,13 +17,15 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from render.expressions import lazy_expression
+
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
 _WEEKDAYS = {name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))}
-_NUMBER = re.compile(r"\+?[0-9]{1,9}", re.ASCII)
+_NUMBER = lazy_expression(r"\+?[0-9]{1,9}", re.ASCII)
 _UNIT = "(?:ns|us|µs|μs|ms|s|m|h)"
-_DURATION = re.compile(rf"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_UNIT})+")
-_DURATION_PART = re.compile(rf"(?<![0-9.])([0-9.]++)({_UNIT})")
+_DURATION = lazy_expression(rf"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_UNIT})+")
+_DURATION_PART = lazy_expression(rf"(?<![0-9.])([0-9.]++)({_UNIT})")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
 _MACROS = {
     "@yearly": "0 0 1 1 *",

@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from render.expressions import lazy_expression
+
 from .aliases import Anchors
 from .document import MAX_DEPTH, UnusableDocument, quoted_key_for_message
 from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolved_scalar
@@ -30,7 +32,7 @@ _NAMES = {
     type(None): "null",
     str: "str",
 }
-_TIMESTAMP = re.compile(
+_TIMESTAMP = lazy_expression(
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
     r"(?:[Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
     r"| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]+)?)?",

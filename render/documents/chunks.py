@@ -3,10 +3,12 @@
 import re
 from typing import Any, NamedTuple
 
+from render.expressions import lazy_expression
+
 from .document import DocumentError, Position
 
-_SEPARATOR = re.compile(r"^---[^\n]*\n?", re.MULTILINE)
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_SEPARATOR = lazy_expression(r"^---[^\n]*\n?", re.MULTILINE)
+_FORBIDDEN = lazy_expression("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _UTF_16, _UTF_8 = (b"\xff\xfe", b"\xfe\xff"), b"\xef\xbb\xbf"
 # No API server accepts an object a tenth as large.
 MAX_SIZE = 32 * 1024 * 1024

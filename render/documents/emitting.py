@@ -17,12 +17,14 @@ from decimal import Decimal
 from marshal import dumps
 from typing import Any
 
+from render.expressions import lazy_expression
+
 from .holes import Emitted, Hole
 from .scalars import INT64_MAX, INT64_MIN
 from .texts import INLINE, KEYS, KEYS_OF_SCALARS, LONG_KEY, literal_block, string_on_one_line
 
 _HOLE = "\x00"
-_LONG_KEY = re.compile(f"^([ -]*)(\\? [^\n]*){LONG_KEY}", re.MULTILINE)
+_LONG_KEY = lazy_expression(f"^([ -]*)(\\? [^\n]*){LONG_KEY}", re.MULTILINE)
 _TOP_FIRST, _METADATA_FIRST = ("apiVersion", "kind", "metadata"), ("name", "namespace")
 
 

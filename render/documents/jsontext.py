@@ -1,14 +1,15 @@
 """JSON as kubectl reads it: a stream of values where a file starts with ``{``; text that is no JSON is read as YAML."""
 
 import json
-import re
 from typing import Any, NamedTuple
+
+from render.expressions import lazy_expression
 
 from .document import MAX_DEPTH, UnusableDocument, quoted_key_for_message
 from .scalars import json_value
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_SPACE = re.compile(r"[ \t\n\r]*")
+_LONE_SURROGATE = lazy_expression("[\ud800-\udfff]")
+_SPACE = lazy_expression(r"[ \t\n\r]*")
 _LONGEST_NUMBER = 20
 """The digits of int64 with a sign. Longer numbers are floats, and Python reads no integer of 4,301 digits at all."""
 

@@ -9,6 +9,8 @@ import re
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from render.expressions import lazy_expression
+
 from .scalars import PlainKeys, PlainValues, UnusableScalar
 
 _UNFIT = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
@@ -20,7 +22,7 @@ _PLAIN = (
 _DOUBLE_QUOTED = r'"(?>(?:[^"\\]++|\\["\\nt])*)"'
 _SINGLE_QUOTED = r"'(?>(?:[^']++|'')*)'"
 _KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,999}+" + r'|"[ !#-\[\]-~]{0,999}+"' + r"|'[ -&(-~]{0,999}+'"
-_LINE = re.compile(
+_LINE = lazy_expression(
     r"(?P<indent> *+)(?P<dashes>(?>(?:-(?: ++|$))*))"
     rf"(?>(?P<key>{_KEY}):(?: ++|$)|)"
     rf"(?>(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
@@ -28,7 +30,7 @@ _LINE = re.compile(
     r" *+(?:(?<![^ ])#.*+|)",
     re.DOTALL,
 )
-_ESCAPE = re.compile(r'\\["\\nt]')
+_ESCAPE = lazy_expression(r'\\["\\nt]')
 _ESCAPED = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t"}
 
 

@@ -5,17 +5,18 @@ their places alone: a function takes all entries of its place and returns the fi
 an entry that fits nowhere, or with duplicate keys, is left to a parser, which can say what is wrong.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
+
+from render.expressions import lazy_expression
 
 from .document import MAX_DEPTH
 from .holes import copy_value
 from .lines import Block, Kind, KnownLines, LineEntry, NotOrdinary
 
 _LINES = KnownLines()
-_SEPARATOR = re.compile("---(?: +(?:#[ -~]*)?)?")
-_UNFIT_FOR_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_SEPARATOR = lazy_expression("---(?: +(?:#[ -~]*)?)?")
+_UNFIT_FOR_BLOCK = lazy_expression("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _END = LineEntry(-1, Kind.KEY, "", None)
 _KEY, _KEY_AND_SCALAR, _DASH, _DASH_AND_SCALAR, _DASH_AND_ENTRY = (
     Kind.KEY,

@@ -1,7 +1,8 @@
 """The places of fields in their file, for messages: the file is read again and indexed only when somebody asks."""
 
-import re
 from typing import Any
+
+from render.expressions import lazy_expression
 
 from .chunks import Chunk, ParsedChunk
 from .document import Position
@@ -21,7 +22,7 @@ from .syntax import (
 
 Step = str | int
 Path = tuple[Step, ...]
-_PART = re.compile(r"\[([^\]]*+)(?:\]|\Z)|([^.\[]+)")
+_PART = lazy_expression(r"\[([^\]]*+)(?:\]|\Z)|([^.\[]+)")
 
 
 def locate_field(data: bytes, index: int, field: str) -> Position:

@@ -10,6 +10,8 @@ import struct
 from decimal import Decimal
 from typing import Any
 
+from render.expressions import lazy_expression
+
 _TRUE = ("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")
 _FALSE = ("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")
 _NULL = ("", "~", "null", "Null", "NULL")
@@ -25,10 +27,10 @@ _WORDS: dict[str, Any] = {
 _FIRST_OF_WORD_OR_NUMBER = frozenset("+-.0123456789yYnNtTfFoO~")
 _FIRST_OF_NUMBER = frozenset("+-0123456789")
 
-_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII)
-_BINARY_WITH_INNER_SIGN = re.compile(r"0b([-+][01]+)", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-_FLOAT_AFTER_POINT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?", re.ASCII)
+_INTEGER = lazy_expression(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII)
+_BINARY_WITH_INNER_SIGN = lazy_expression(r"0b([-+][01]+)", re.ASCII)
+_FLOAT = lazy_expression(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_FLOAT_AFTER_POINT = lazy_expression(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?", re.ASCII)
 
 _MOST_DIGITS = 20
 """The decimal digits of the largest uint64."""

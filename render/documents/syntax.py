@@ -6,7 +6,6 @@ rules: it reads what is rare, says what is wrong and where, and stands in where 
 are reworded, so that a manifest's author knows what to do; they never quote the text, which may be a Secret.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,6 +23,8 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner
 from yaml.tokens import ScalarToken, TagToken
+
+from render.expressions import lazy_expression
 
 from .document import Position
 from .scanning import (
@@ -60,7 +61,7 @@ __all__ = [
 
 NextEvent = Callable[[], Any]
 FastProblem = (yaml.YAMLError, SyntaxProblem)
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = lazy_expression("[\ud800-\udfff]")
 
 
 def fast_events(text: str) -> NextEvent:

@@ -6,18 +6,20 @@ The ranges are fixed, never those of a Unicode version: the same string is the s
 
 import re
 
-_PLAIN = re.compile(
+from render.expressions import lazy_expression
+
+_PLAIN = lazy_expression(
     r"(?:[A-Za-z_/$(]|\.[A-Za-z_/]|--?[A-Za-z])"  # what no indicator and no number starts with
     r"(?>(?:[!-9;-~]++|:(?=[!-~])| (?=[!-\"$-~]))*)"  # no ": ", no " #", no space at the end
 )
-_AMOUNT = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i|[MGTP]|%|s|ms|h)")
+_AMOUNT = lazy_expression(r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i|[MGTP]|%|s|ms|h)")
 # Words that some reader, of YAML 1.1 or 1.2, takes for a boolean, a null or a number.
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", ".nan", ".inf"))
 
 _ESCAPED = "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
-_ESCAPES = re.compile(f'["\\\\\t\n{_ESCAPED}]')
-_RARE_ESCAPES = re.compile(f"[\t\n{_ESCAPED}]")
-_UNFIT_FOR_BLOCK = re.compile(f"[{_ESCAPED}]")
+_ESCAPES = lazy_expression(f'["\\\\\t\n{_ESCAPED}]')
+_RARE_ESCAPES = lazy_expression(f"[\t\n{_ESCAPED}]")
+_UNFIT_FOR_BLOCK = lazy_expression(f"[{_ESCAPED}]")
 _NAMED = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 # YAML allows 1024 characters before the colon of a key on one line.

@@ -12,9 +12,11 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
+
 from .units import Operation
 
-_INDEX = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INDEX = lazy_expression(r"[+-]?[0-9]+", re.ASCII)
 _ABSENT: Any = object()
 
 

@@ -1,18 +1,18 @@
 """Units as files a person would write: templates, one policy where many objects go the same way, and overrides."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from render.documents import emit
+from render.expressions import lazy_expression
 from render.model import POLICY_API_VERSION, Manifest, ObjectRef
 from render.placement import Toleration
 from render.selectors import LabelSelector
 
 from .units import ByRoom, Conversion, Reach, Rule, Unit, Weight
 
-_NO_NAME = re.compile(r"[^a-z0-9.-]+")
+_NO_NAME = lazy_expression(r"[^a-z0-9.-]+")
 _LONGEST_NAME = 50
 
 

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 
+from render.expressions import lazy_expression
 from render.selectors import Requirement, has_valid_values, holds_for_labels
 from render.syntax import fault_of_label_key, fault_of_label_value
 
 from .decoding import WrongShape
 
 COMPARISONS = frozenset({"Gt", "Lt"})
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INTEGER = lazy_expression(r"[+-]?[0-9]+", re.ASCII)
 
 
 def checked_requirement(requirement: Requirement, what: str) -> Requirement:

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from render.expressions import lazy_expression
 from render.interpretation.fields import INT32, manifest_with_value, value_at
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.statuses import statuses_by_cluster
@@ -22,7 +23,7 @@ Path = tuple[str, ...]
 Scales = Mapping[tuple[str, str], "ScaleSubresource"]
 """The scale subresources of kinds, by apiVersion and kind."""
 
-_PATH = re.compile(r"(?:\.[\w$-]+)+", re.ASCII)
+_PATH = lazy_expression(r"(?:\.[\w$-]+)+", re.ASCII)
 _LONGEST_PATH = 256
 _AMBIGUOUS = (
     "the definitions that members have of its kind say in different fields how many replicas it has; add the one to go"

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from render.binding import Binding, binding_with_final_targets
 from render.documents import parse_documents
+from render.expressions import lazy_expression
 from render.model import ObjectRef
 from render.quantity import Amount, parse_quantity
 
@@ -48,7 +49,7 @@ _CONTAINERS = frozenset({"initContainers", "containers"})
 _WHOLE = frozenset({"template", "spec", "podTemplate", "cpu", "instances"})
 _ENDINGS = ("core", "cores", "Core", "Cores", "memory", "Memory")
 """The parts of pointers to requests, to what has them, and to the fields by which other kinds state them."""
-_PATH = re.compile(r"^ +- path: [\"']?(.*?)[\"']?$", re.MULTILINE)
+_PATH = lazy_expression(r"^ +- path: [\"']?(.*?)[\"']?$", re.MULTILINE)
 
 Requests = tuple[tuple[str, Amount], ...]
 """The requests of one replica, or of all components of an object together, by resource."""

@@ -5,12 +5,12 @@ taints of the clusters that are left, and the bounds of spread constraints. Only
 told, because every later one leaves nothing, too.
 """
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from render.cluster_index import ClusterIndex
+from render.expressions import lazy_expression
 from render.placement import Placement, ReplicaScheduling
 from render.selectors import ClusterAffinity
 
@@ -18,7 +18,7 @@ from .filters import FILTERS
 from .filters.affinity import affinities_with_fields, unmet_parts_of_affinity
 from .filters.unmet import SHOWN, Unmet, hint_of_nearest_words
 
-_NUMBER = re.compile("[0-9]+")
+_NUMBER = lazy_expression("[0-9]+")
 
 
 def unmet_requirements_of_placement(

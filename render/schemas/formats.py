@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 
+from render.expressions import lazy_expression
 from render.quantity import parse_quantity
 
-_TIME = re.compile(
+_TIME = lazy_expression(
     r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII
 )
-_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_DATE = lazy_expression(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def is_quantity(text: str) -> bool:

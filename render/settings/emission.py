@@ -1,12 +1,12 @@
 """``spec.emit``: the objects of other tools that passes commit beside the trees."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.syntax import quoted_text
 
 from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault
@@ -109,7 +109,7 @@ class EmissionSettings(Struct, frozen=True, kw_only=True):
     ] = None
 
 
-_INTERVAL = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+_INTERVAL = lazy_expression(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 
 
 def _faults_of_emitted_tools(listed: Iterable[Mapping[str, Any]]) -> Iterator[SettingFault]:

@@ -1,12 +1,12 @@
 """``spec.rendered``: the place where the rendered branch is published."""
 
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.syntax import quoted_text
 
 from .setting import NOT_DECIDED_BY_IT, OUTSIDE, FleetSetting, SettingFault, reach_of_switch
@@ -28,7 +28,7 @@ class ForgeKind(StrEnum):
 
 
 # The rules of git check-ref-format; a leading dash would be an option to git.
-_BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
+_BRANCH = lazy_expression(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
 
 
 def _faults_of_remote(remote: str) -> Iterator[SettingFault]:

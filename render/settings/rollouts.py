@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 
 from render.cron.occurrences import time_zone
+from render.expressions import lazy_expression
 from render.notations import WEEKDAYS, minutes_of_time, seconds_of_duration
 from render.syntax import quoted_text
 from render.timing import parse_instant
@@ -15,8 +16,8 @@ from .durations import faults_of_duration
 from .rollout_sources import SOURCES, RolloutSource
 from .setting import WAYS, FleetSetting, SettingFault, reach_of_limit
 
-_REVIEWER = re.compile(r"(?:github|gitlab|gitea):[A-Za-z0-9._-]+", re.ASCII)
-_SIGNER = re.compile(r"([A-Za-z0-9._@+-]+) ((?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3})", re.ASCII)
+_REVIEWER = lazy_expression(r"(?:github|gitlab|gitea):[A-Za-z0-9._-]+", re.ASCII)
+_SIGNER = lazy_expression(r"([A-Za-z0-9._@+-]+) ((?:ssh|ecdsa|sk)-[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3})", re.ASCII)
 
 
 class CoveredObjects(Struct, frozen=True, kw_only=True):

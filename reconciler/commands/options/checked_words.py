@@ -1,12 +1,13 @@
 """Callbacks of options whose words can be judged by themselves, before anything else is done."""
 
-import re
 from pathlib import Path
 
 import click
 
-_OBJECT_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-_GO_DURATION = re.compile(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+from render.expressions import lazy_expression
+
+_OBJECT_NAME = lazy_expression(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_GO_DURATION = lazy_expression(r"([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 
 
 def checked_object_name(_context: click.Context, _option: click.Parameter, value: str) -> str:

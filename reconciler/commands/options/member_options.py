@@ -1,6 +1,5 @@
 """The options that choose the clusters of a run, say how they are reached, and what may be written there."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
@@ -9,9 +8,10 @@ import click
 
 from reconciler.console.idle_options import refuse_given_options
 from reconciler.members.options import AccessOptions, DeliveryOptions
+from render.expressions import lazy_expression
 from render.notations import seconds_of_duration
 
-_SHARD = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)")
+_SHARD = lazy_expression(r"(0|[1-9][0-9]*)/([1-9][0-9]*)")
 _REACHING = ("timeout", "kubeconfig", "kubeconfigs", "as_user", "as_groups")
 _UNATTENDED = ("rehearse", "no_prune", "migrate_from", "take_from", "remove_foreign")
 _PRUNING = ("orphans", "confirmed", "confirm_all")

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 import click
 
+from render.expressions import lazy_expression
+
 _SIGNS = ("!=", "==", "=", "<", ">")
 _SETS = frozenset({"in", "notin"})
-_FIELD = re.compile(r"[A-Za-z][\w.\[\]/-]*(=|==|!=)[^,\s]*", re.ASCII)
+_FIELD = lazy_expression(r"[A-Za-z][\w.\[\]/-]*(=|==|!=)[^,\s]*", re.ASCII)
 
 
 def checked_label_selector(_context: click.Context, _option: click.Parameter, value: str) -> str:

@@ -4,7 +4,6 @@ The meaning of each field is that of Argo CD's repository server. Applications w
 """
 
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -20,6 +19,7 @@ from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.external import revision_place
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
+from render.expressions import lazy_expression
 from render.model import list_or_empty, mapping_or_empty
 from render.settings.source import RenderedRelease
 
@@ -29,8 +29,8 @@ from .destinations import Destinations
 _AS_THEY_ARE = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "patches")
 _JSONNET = ".jsonnet"
 _MOST_CHOICES = 64
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_IMAGE = re.compile(r"^(?:([^=]+)=)?([^@=]*?)(?::([^/@:]+))?(?:@(.+))?$")
+_BRACES = lazy_expression(r"\{([^{}]*)\}")
+_IMAGE = lazy_expression(r"^(?:([^=]+)=)?([^@=]*?)(?::([^/@:]+))?(?:@(.+))?$")
 _READ = frozenset(
     {
         *("namePrefix", "nameSuffix", "namespace", "images", "replicas", "patches", "components", "version"),

@@ -4,7 +4,6 @@ Variables come from ConfigMaps of the source and from the Kustomization itself. 
 object that needs one is left out, and said.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from reconciler.source.broken import CIPHERTEXT, UNSET_VARIABLE
 from reconciler.source.built_files import Origin, source_files_behind
 from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, documents_with_texts, emit, read_documents
+from render.expressions import lazy_expression
 from render.model import is_encrypted_by_sops, list_or_empty, mapping_or_empty
 from render.syntax import quoted_text
 
@@ -23,7 +23,7 @@ from .variables import BadSubstitutionError, UnsetVariablesError, substitute_var
 
 _SWITCH, _OFF = "kustomize.toolkit.fluxcd.io/substitute", "disabled"
 _STRATEGY, _WITH_VARIABLES, _ALWAYS = "substituteStrategy", "WithVariables", "Always"
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = lazy_expression(r"[A-Za-z_][A-Za-z0-9_]*")
 Settings = Mapping[tuple[str, str, str], LocatedManifest]
 """ConfigMaps and Secrets of a source, by kind, namespace and name."""
 

@@ -19,15 +19,16 @@ from reconciler.pages.reader import FleetReader
 from reconciler.pages.views import VIEWS
 from reconciler.pages.web_pages import PageRequest, WebPage, WebPages
 from render.errors import ConfigError
+from render.expressions import lazy_expression
 from render.timing import parse_instant
 from render.words import counted_noun
 
 from .page_keys import PageKey, first_page_keys, page_key_of_address
 
-LINK = re.compile(r'(<a\b[^<>]*?)\shref="([^"]*)"')
+LINK = lazy_expression(r'(<a\b[^<>]*?)\shref="([^"]*)"')
 """A link of a page: our templates escape the quotes and brackets of everything else."""
-_FORM = re.compile(r'<form\b(?![^>]*method="dialog").*?</form>', re.DOTALL)
-_NEWEST = re.compile(r'\sdata-newest="[^"]*"')
+_FORM = lazy_expression(r'<form\b(?![^>]*method="dialog").*?</form>', re.DOTALL)
+_NEWEST = lazy_expression(r'\sdata-newest="[^"]*"')
 _PATIENCE, _PAUSE = 300.0, 0.2
 
 

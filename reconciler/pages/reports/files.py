@@ -8,11 +8,12 @@ from html import escape, unescape
 from urllib.parse import quote, urlsplit
 
 from reconciler.pages.templating import static_files
+from render.expressions import lazy_expression
 
 from .collecting import LINK, CollectedPages, is_document_address
 from .page_keys import PageKey, page_key_of_address
 
-_STATIC = re.compile(r'\s(href|src)="[^"]*/static/([a-z.]+)\?v=[0-9a-f]+"')
+_STATIC = lazy_expression(r'\s(href|src)="[^"]*/static/([a-z.]+)\?v=[0-9a-f]+"')
 _POLICY = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'self' file:;"
     " script-src 'self' file:; img-src 'self' file: data:; base-uri 'none'; form-action 'none'\">\n"

@@ -13,14 +13,15 @@ from html import unescape
 from urllib.parse import urlsplit
 
 from reconciler.pages.templating import static_files
+from render.expressions import lazy_expression
 
 from .collecting import LINK, CollectedPages, is_document_address
 from .files import HEAD
 from .page_keys import PageKey, page_key_of_address
 
-_MAIN = re.compile(r'<main id="main"[^>]*>(.*?)</main>', re.DOTALL)
-_FILES = re.compile(r'<link rel="(?:stylesheet|icon)"[^>]*>\n?|<script src="[^"]*" defer></script>\n?')
-_PLACE = re.compile(r'(<[a-z][^<>]*?\s(?:id|for|aria-labelledby|list)=)"([^"]*)"')
+_MAIN = lazy_expression(r'<main id="main"[^>]*>(.*?)</main>', re.DOTALL)
+_FILES = lazy_expression(r'<link rel="(?:stylesheet|icon)"[^>]*>\n?|<script src="[^"]*" defer></script>\n?')
+_PLACE = lazy_expression(r'(<[a-z][^<>]*?\s(?:id|for|aria-labelledby|list)=)"([^"]*)"')
 _CURRENT = ' aria-current="page"'
 _SHOWN = """
 .part { display: none; }

@@ -13,10 +13,11 @@ from urllib.parse import parse_qsl, urlsplit
 from reconciler.pages.links import encoded_part
 from reconciler.pages.views import VIEWS
 from reconciler.pages.web_pages import segments_of_path, view_at_address
+from render.expressions import lazy_expression
 
 _ASKING = frozenset({"diff", "whatif", "search"})
 """The views that answer what somebody asks, so that there is no end of their pages."""
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}")
+_PLAIN = lazy_expression(r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}")
 _PAGE, _AT = "page", "at"
 _FLEETS = "fleets"
 _LISTED, _DETAILS = 1, 4

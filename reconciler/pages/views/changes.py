@@ -1,6 +1,5 @@
 """The timeline: which commits changed something, and what each moved."""
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from reconciler.repository import Repository
 from reconciler.survey.choosing import Choice
 from reconciler.survey.lists import ListPart, list_namespaces
 from render.errors import ConfigError
+from render.expressions import lazy_expression
 from render.timing import epoch_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ENTRIES = 20
 _MOST_RENDERED, _MOST_UNRENDERED = 300, 50
 _MOST_COPIES = 50_000
 """Copies of objects in clusters; of a fleet with more of them, a process of its own reads what commits moved."""
-_COMMIT = re.compile("[0-9a-f]{7,64}")
+_COMMIT = lazy_expression("[0-9a-f]{7,64}")
 
 
 def _answer(look: Look) -> ViewAnswer:

@@ -6,16 +6,16 @@ kinds in use are parsed.
 """
 
 import json
-import re
 from bisect import bisect_right
 from functools import cache
 from pathlib import Path
 
+from render.expressions import lazy_expression
 from render.schemas import Check, Schema, SchemaSet
 
 TABLE = Path(__file__).with_name("kubernetes.txt")
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-_VERSION = re.compile(r"v?1\.([0-9]{1,6})(?![0-9])")
+_VERSION = lazy_expression(r"v?1\.([0-9]{1,6})(?![0-9])")
 _Entries = dict[str, list[tuple[int, int, str]]]
 """By name, what counts from one minor version to another."""
 

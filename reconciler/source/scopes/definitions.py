@@ -6,17 +6,17 @@ nothing better knows, and what was found in one is remembered by the id of its b
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from reconciler.source.files import MAX_FILE_SIZE, SUFFIXES, SYMLINK, SourceFile
 from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
 from render.documents import read_documents
+from render.expressions import lazy_expression
 from render.kinds import GroupKind
 
 _DEFINITION = "CustomResourceDefinition"
-_MENTIONED = re.compile(_DEFINITION.encode())
+_MENTIONED = lazy_expression(_DEFINITION.encode())
 _SUBMODULE = 0o160000
 _BATCH = 500
 

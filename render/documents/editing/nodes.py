@@ -1,6 +1,5 @@
 """A document as it is written: its nodes with the lines they stand on, so that one can be changed in place."""
 
-import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple
@@ -21,8 +20,9 @@ from render.documents.syntax import (
     SequenceEndEvent,
     StreamEndEvent,
 )
+from render.expressions import lazy_expression
 
-_PLAIN = re.compile(r"\S+")
+_PLAIN = lazy_expression(r"\S+")
 
 
 class UneditableError(ValueError):

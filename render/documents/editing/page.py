@@ -1,7 +1,6 @@
 """A file as lines, of which those of one entry change: spliced within a line, written again, added or removed."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,12 +13,13 @@ from render.documents.positions import Path, Step
 from render.documents.reading import read_chunks
 from render.documents.scalars import UnusableScalar
 from render.documents.scanning import SyntaxProblem
+from render.expressions import lazy_expression
 
 from .nodes import Form, Mark, Node, NodeEntry, UneditableError, entries_along, root_node
 
 BY_HAND = "change it by hand"
-_COMMENT = re.compile(r"(?:^|\s)#")
-_PLAIN = re.compile(r"[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*(?<! )")
+_COMMENT = lazy_expression(r"(?:^|\s)#")
+_PLAIN = lazy_expression(r"[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*(?<! )")
 REMOVED = object()
 """The value of an edit that removes an entry, and with it every parent that this leaves empty."""
 

@@ -5,13 +5,13 @@ empty one takes the form of the value at its path in the objects the script was 
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.interpretation.operations import InterpreterError
 
-UNSAFE = re.compile(rb"[^ !#-\[\]-~]")
+UNSAFE = lazy_expression(rb"[^ !#-\[\]-~]")
 Path = tuple[str, ...]
 
 

@@ -7,13 +7,13 @@ ends long library calls, which no instruction count reaches.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
 
 from msgspec import Struct
 
+from render.expressions import lazy_expression
 from render.interpretation.operations import InterpreterError
 
 from .conversion import lua_chunk_returning
@@ -22,7 +22,7 @@ from .prelude import PRELUDE
 
 EXHAUSTED = "the script ran too long"
 """The prelude's words for a script that used up its instructions or its time."""
-POSITION = re.compile(r'^(?:script:(\d+)|\[string "<python>"\]:\d+): ')
+POSITION = lazy_expression(r'^(?:script:(\d+)|\[string "<python>"\]:\d+): ')
 LONGEST_MESSAGE = 300
 
 

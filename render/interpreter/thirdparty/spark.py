@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.interpretation.fields import mapping_at, text_at, value_at
 from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, InterpreterError, Items
@@ -42,7 +43,7 @@ STATES = (
     "COMPLETED",
 )
 """The states from worst to best; any other state is better than all."""
-MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
+MEMORY = lazy_expression(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
 UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 LEAST_OVERHEAD = Fraction(384 * 2**20)
 JVM = {"Java", "Scala"}

@@ -1,9 +1,9 @@
 """Volcano jobs."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from render.expressions import lazy_expression
 from render.interpretation.fields import count_at, list_at, mapping_at, objects_at, text_at
 from render.interpretation.finishing import COMPLETE, FAILED, finish_of_status_word
 from render.interpretation.operations import Interpretation, Items
@@ -45,7 +45,7 @@ HEALTHY = {
     "Terminated",
 }
 FINISHES = {"Completed": COMPLETE, "Failed": FAILED, "Aborted": FAILED, "Terminated": FAILED}
-DURATION = re.compile(r"(?<![0-9.])([0-9]++(?:\.[0-9]*+)?)(h|ms|m|us|µs|ns|s)")
+DURATION = lazy_expression(r"(?<![0-9.])([0-9]++(?:\.[0-9]*+)?)(h|ms|m|us|µs|ns|s)")
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 

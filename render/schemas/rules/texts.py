@@ -7,6 +7,7 @@ from typing import Any
 
 from render.admission.findings import Findings
 from render.admission.metadata import ANNOTATION_LIMIT
+from render.expressions import lazy_expression
 from render.quantity import Amount, parse_quantity
 from render.schemas.steps import Steps, path_of_steps
 from render.syntax import fault_of_dns_label, fault_of_label_key, fault_of_label_value, quoted_text
@@ -16,9 +17,9 @@ Rule = Callable[[Mapping[str, Any], Steps, Findings], None]
 
 MOST_PORTS = 65535
 _MOST_PORT_NAME = 15
-_PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
-_PERCENT = re.compile(r"[0-9]{1,9}%", re.ASCII)
-_DATA_KEY = re.compile(r"[-._a-zA-Z0-9]+", re.ASCII)
+_PORT_NAME = lazy_expression(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
+_PERCENT = lazy_expression(r"[0-9]{1,9}%", re.ASCII)
+_DATA_KEY = lazy_expression(r"[-._a-zA-Z0-9]+", re.ASCII)
 _MOST_KEY = 253
 
 cached_key_fault = lru_cache(maxsize=4096)(fault_of_label_key)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from render.admission.findings import Findings, alternatives
+from render.expressions import lazy_expression
 from render.schemas.steps import Steps, path_of_steps
 from render.syntax import quoted_text
 
@@ -28,7 +29,7 @@ _CRON_FIELDS = (
 )
 _CRON_WORDS = frozenset({"@annually", "@daily", "@hourly", "@midnight", "@monthly", "@weekly", "@yearly"})
 _LONGEST = 10
-_CRON_PART = re.compile(r"(?:[*?]|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:/([0-9]{1,9}))?", re.ASCII)
+_CRON_PART = lazy_expression(r"(?:[*?]|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:/([0-9]{1,9}))?", re.ASCII)
 
 
 def _check_workload(word: str, spec: Mapping[str, Any], steps: Steps, findings: Findings) -> None:

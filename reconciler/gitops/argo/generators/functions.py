@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from render.documents import emit, read_documents
+from render.expressions import lazy_expression
 
 from .syntax import TemplateError
 from .values import LONGEST_TEXT, checked_text, go_value, is_true_in_template, plain_value, printed_value
 
 _MOST_ITEMS = 10_000
 _NAME_LENGTH, _SLUG_LENGTH = 253, 50
-_PLACE = re.compile(r"%(\d{0,3})([svdq%])")
+_PLACE = lazy_expression(r"%(\d{0,3})([svdq%])")
 
 
 def kubernetes_name(name: str) -> str:

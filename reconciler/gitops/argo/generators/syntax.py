@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-_TOKEN = re.compile(
+from render.expressions import lazy_expression
+
+_TOKEN = lazy_expression(
     r"""(?P<space>\s*)(?:
       (?P<string>"(?:[^"\\\n]|\\.)*"|`[^`]*`)
     | (?P<number>[+-]?[0-9][0-9A-Za-z_.]*)
@@ -26,12 +28,12 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.ASCII,
 )
-_CUT = re.compile(r"\{\{-\s")
-_END = re.compile(r"\s*+(?P<trim>(?<=\s)-)?\}\}")
-_COMMENT = re.compile(r"\{\{(?:- )?/\*.*?\*/(?P<trim> -)?\}\}", re.DOTALL)
+_CUT = lazy_expression(r"\{\{-\s")
+_END = lazy_expression(r"\s*+(?P<trim>(?<=\s)-)?\}\}")
+_COMMENT = lazy_expression(r"\{\{(?:- )?/\*.*?\*/(?P<trim> -)?\}\}", re.DOTALL)
 _BRANCHES = frozenset({"if", "with", "range"})
 _REFUSED = frozenset({"define", "template", "block", "break", "continue"})
-_ESCAPE = re.compile(r"\\(?:([abfnrtv\\\"'])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_ESCAPE = lazy_expression(r"\\(?:([abfnrtv\\\"'])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _PLAIN_ESCAPES = dict(zip("abfnrtv\\\"'", "\a\b\f\n\r\t\v\\\"'", strict=True))
 _DEEPEST = 40
 
