@@ -1,18 +1,21 @@
-"""Delivery at fleet size: a push to many members under ``argosy run``, until each is applied, healthy and recorded.
+"""Delivery at fleet size: a push to many members under ``argosy run``, until each is applied, recorded and healthy.
 
 The members are imitated by one process (``tests/members``), whose answers are Kubernetes' own; what it costs is told
-beside what Argosy costs. ``change``: images changed for all members with one push. ``shards``: an apply by four
-processes beside one.
+beside what Argosy costs. ``change``: images changed with one push, for all members or, with ``--spread``, for so many
+each. ``first``: everything for the first time. ``shards``: an apply by four processes beside one. With ``--most`` a
+run fails that takes longer: ``change --members 100 --apps 1000 --parts 1 --changed 1000 --spread 10 --most 60`` is
+1,000 apps changed at once, ``first --members 500 --apps 100 --parts 1 --most 300`` is 50,000 objects.
 """
 
 import argparse
+import math
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,47 +37,88 @@ KINDS = ("v1 ConfigMap", "v1 Service", "apps/v1 Deployment")
 def main(arguments: list[str]) -> int:
     """Run one measurement."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench fleet", description=__doc__)
-    parser.add_argument("what", choices=("change", "shards"))
+    parser.add_argument("what", choices=tuple(_SCENARIOS))
     parser.add_argument("--members", type=int, default=100)
     parser.add_argument("--apps", type=int, default=10, help="apps in every member")
     parser.add_argument("--parts", type=int, default=3, help="objects of an app: a Deployment, a Service, a ConfigMap")
     parser.add_argument("--changed", type=int, default=1, help="apps that get another image with one push")
+    parser.add_argument("--spread", type=int, help="members that each app goes to, a divisor of all  [default: all]")
     parser.add_argument("--shards", type=int, default=4, help="processes that share an apply")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--most", type=float, default=math.inf, help="seconds, or times a fair share: more than that fails"
+    )
+    parser.add_argument("--await-health", type=float, default=0.0, help="seconds to wait for health to be recorded")
     parser.add_argument("--healthy-after", type=float, default=0.2, help="seconds that workloads take")
     parser.add_argument("--option", action="append", default=[], help="one more option of argosy run")
     chosen = parser.parse_args(arguments)
     compile_modules()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
-        return {"change": _change, "shards": _shards}[chosen.what](Path(folder), chosen)
+        return _SCENARIOS[chosen.what](Path(folder), chosen)
 
 
-def objects_of_app(number: int, image: str, parts: int) -> list[dict[str, Any]]:
+class Apps(NamedTuple):
+    """The apps of a fleet, the objects of each, and the groups of members that they are for, with a namespace each."""
+
+    number: int
+    parts: int
+    groups: int = 1
+
+    @classmethod
+    def chosen(cls, options: argparse.Namespace) -> "Apps":
+        """Return the apps that options ask for."""
+        groups = options.members // (options.spread or options.members)
+        return cls(options.apps, options.parts, groups)
+
+    def files(self, numbers: Iterable[int], image: str) -> dict[str, Any]:
+        """Return the files of apps, one each."""
+        return {
+            f"apps/app-{number}.yaml": objects_of_app(number, image, self.parts, namespace_of(number % self.groups))
+            for number in numbers
+        }
+
+    def policies(self) -> list[dict[str, Any]]:
+        """Return a policy for each group of members, which has its own namespace."""
+        return [
+            a_cluster_policy(
+                f"group-{group}",
+                selectors=[
+                    {**dict(zip(("apiVersion", "kind"), kind.split(), strict=True)), "namespace": namespace_of(group)}
+                    for kind in KINDS
+                ],
+                placement={"clusterAffinity": {"labelSelector": {"matchLabels": {"group": str(group)}}}},
+            )
+            for group in range(self.groups)
+        ]
+
+
+def namespace_of(group: int) -> str:
+    """Return the namespace of the apps of a group of members."""
+    return f"{SPACE}-{group}"
+
+
+def objects_of_app(number: int, image: str, parts: int, space: str) -> list[dict[str, Any]]:
     """Return so many objects of an app: what runs, how it is reached, and its settings."""
     name = f"app-{number}"
-    deployment = a_deployment(name, namespace=SPACE, image=image)
+    deployment = a_deployment(name, namespace=space, image=image)
     service = {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": name, "namespace": SPACE},
+        "metadata": {"name": name, "namespace": space},
         "spec": {"selector": {"app": name}, "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080}]},
     }
-    return [deployment, service, a_config_map(name, namespace=SPACE, settings="level=info\n" * 20)][:parts]
-
-
-def files_of_apps(numbers: Iterable[int], image: str, parts: int) -> dict[str, Any]:
-    """Return the files of apps, one each."""
-    return {f"apps/app-{number}.yaml": objects_of_app(number, image, parts) for number in numbers}
+    return [deployment, service, a_config_map(name, namespace=space, settings="level=info\n" * 20)][:parts]
 
 
 class Fleet(NamedTuple):
-    """A bare repository, a clone to push from, the members, and the controller over them."""
+    """A bare repository, a clone to push from, the members, and the controller over them, which first took so long."""
 
     bare: Repository
     work: Repository
     members: ImitatedMembers
     argosy: Controller
+    first: float = 0.0
 
     def push(self, files: dict[str, Any]) -> float:
         """Commit and push; return the time just before the push."""
@@ -84,13 +128,15 @@ class Fleet(NamedTuple):
         return begun
 
 
-def a_fleet(folder: Path, names: Sequence[str], apps: int, parts: int) -> tuple[Repository, Repository]:
-    """Make a fleet whose members all get so many apps."""
+def a_fleet(folder: Path, names: Sequence[str], apps: Apps) -> tuple[Repository, Repository]:
+    """Make a fleet whose members, in groups in turn, get apps."""
     bare, work = Repository.create(folder / "fleet.git", bare=True), Repository.create(folder / "work")
-    selectors = [dict(zip(("apiVersion", "kind"), kind.split(), strict=True)) for kind in KINDS]
-    files = files_of_apps(range(apps), "shop/app:1", parts)
-    clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in names}
-    work.commit({**files, **clusters, "policy.yaml": a_cluster_policy("all", selectors=selectors, placement={})})
+    clusters = {
+        f"clusters/{name}.yaml": a_cluster(name, labels={"group": str(number % apps.groups)})
+        for number, name in enumerate(names)
+    }
+    files = apps.files(range(apps.number), "shop/app:1")
+    work.commit({**files, **clusters, "policies.yaml": apps.policies()})
     work.git("remote", "add", "origin", str(bare.path))
     work.git("push", "-q", "origin", "HEAD:main")
     return bare, work
@@ -99,26 +145,26 @@ def a_fleet(folder: Path, names: Sequence[str], apps: int, parts: int) -> tuple[
 @contextmanager
 def a_running_fleet(folder: Path, chosen: argparse.Namespace) -> Iterator[Fleet]:
     """Run a controller over a fleet until it has nothing more to do."""
-    began = time.monotonic()
     with imitated_members(
         folder / "members", chosen.members, healthy_after=chosen.healthy_after, seconds=MOST_SECONDS
     ) as members:
-        bare, work = a_fleet(folder, members.names, chosen.apps, chosen.parts)
+        bare, work = a_fleet(folder, members.names, Apps.chosen(chosen))
+        began = time.monotonic()
         given = ("--bootstrap", "--kubeconfigs", str(members.kubeconfigs), "--drift", "1h", *chosen.option)
         with controller(folder, str(bare.path), *given, seconds=MOST_SECONDS, is_measured=True) as argosy:
             fleet = Fleet(bare, work, members, argosy)
-            _is_recorded(fleet, MOST_SECONDS)
-            told, took = members.told(), time.monotonic() - began
+            took = _is_recorded(fleet, MOST_SECONDS) - began
+            told = members.told()
             print(f"{chosen.members} members, {told.objects} objects; the first apply took {took:.1f} s", flush=True)
             print(f"  {_costs(_cpu(argosy), told.cpu, told)}", flush=True)
             try:
-                yield fleet
+                yield fleet._replace(first=took)
             finally:
                 argosy.ended()
 
 
 def _is_recorded(fleet: Fleet, seconds: float, sampled: list[tuple[float, float]] | None = None) -> float:
-    """Wait until the status branch says of every member that it holds the newest commit, healthy; return when.
+    """Wait until the status branch says of every member that it holds the newest commit; return when.
 
     Meanwhile the CPU seconds of the controller are sampled, with their times.
     """
@@ -137,10 +183,23 @@ def _is_recorded(fleet: Fleet, seconds: float, sampled: list[tuple[float, float]
         if source.strip() != fleet.bare.git("rev-parse", "main"):
             return False
         lacking = fleet.bare.git("grep", "-L", commit, tip, "--", "clusters", check=False)
-        ill = fleet.bare.git("grep", "-L", "Healthy", tip, "--", "works/*/Deployment/*", check=False)
-        return not lacking and not ill and bool(fleet.bare.git("ls-tree", f"{tip}:works", check=False))
+        return not lacking and bool(fleet.bare.git("ls-tree", f"{tip}:works", check=False))
 
-    eventually(is_told, "everything healthy and recorded", seconds=seconds, pause=0.05)
+    eventually(is_told, "everything recorded", seconds=seconds, pause=0.05)
+    return time.monotonic()
+
+
+def _is_recorded_healthy(fleet: Fleet, seconds: float) -> float:
+    """Wait until the status branch says of every workload that it is healthy; return when, infinity for not in time."""
+
+    def is_told() -> bool:
+        where = ("argosy/status", "--", "works/*/Deployment.apps/*")
+        return not fleet.bare.git("grep", "-L", "health: Healthy", *where, check=False)
+
+    try:
+        eventually(is_told, "everything recorded as healthy", seconds=seconds, pause=0.2)
+    except AssertionError:
+        return math.inf
     return time.monotonic()
 
 
@@ -176,42 +235,76 @@ def percentiles(times: Sequence[float]) -> str:
     return f"{statistics.median(ordered):.2f} / {ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]:.2f}"
 
 
+def _first(folder: Path, chosen: argparse.Namespace) -> int:
+    """Give members everything for the first time."""
+    with a_running_fleet(folder, chosen) as fleet:
+        requests = _most_frequent(fleet.members.told().requests)
+        print(f"  {requests}", flush=True)
+        return 0 if fleet.first <= chosen.most else 1
+
+
 def _change(folder: Path, chosen: argparse.Namespace) -> int:
-    """Change one image, push, and follow it to every member."""
+    """Change images, push, and follow them to every member that has them."""
+    apps, slowest = Apps.chosen(chosen), 0.0
     with a_running_fleet(folder, chosen) as fleet:
         for turn in range(chosen.rounds):
             fleet.members.mark()
             cpu, told = _cpu(fleet.argosy), fleet.members.told()
-            files = files_of_apps(range(chosen.changed), f"shop/app:{turn + 2}", chosen.parts)
+            files = apps.files(range(chosen.changed), f"shop/app:{turn + 2}")
             begun, sampled = fleet.push(files), list[tuple[float, float]]()
             recorded = _is_recorded(fleet, MOST_SECONDS, sampled) - begun
-            after = fleet.members.told()
-            changes = fleet.members.changes()
-            end = _tell_of_change(changes, begun, recorded, chosen.members * chosen.changed)
+            after, used = fleet.members.told(), _cpu(fleet.argosy) - cpu
+            changes = _changes_until_healthy(fleet.members, (chosen.spread or chosen.members) * chosen.changed)
+            end = _tell_of_change(changes, begun, recorded)
+            slowest = max(slowest, end - begun)
             spent = next((used - cpu for at, used in sampled if at >= end), 0.0)
             print(f"  Argosy's CPU until the last one was applied: {spent:.2f} s")
-            print(f"  {_costs(_cpu(fleet.argosy) - cpu, after.cpu - told.cpu, after)}")
+            print(f"  {_costs(used, after.cpu - told.cpu, after)}")
             print(f"  {_most_frequent(after.requests)}", flush=True)
-    return 0
+            if chosen.await_health:
+                known = _is_recorded_healthy(fleet, chosen.await_health) - begun
+                print(f"  all recorded as healthy: {known:.2f} s", flush=True)
+    return 0 if slowest <= chosen.most else 1
 
 
-def _tell_of_change(changes: Sequence[Change], begun: float, recorded: float, count: int) -> float:
-    """Say how long the objects took to be applied and healthy; return when the last one was applied."""
-    times: dict[str, dict[tuple[str, str], float]] = {"written": {}, "healthy": {}}
+def _changes_until_healthy(members: ImitatedMembers, count: int) -> list[Change]:
+    """Return the changes of workloads, once so many of them were written and are healthy."""
+    changes = list[Change]()
+
+    def are_healthy() -> bool:
+        changes[:] = [each for each in members.changes() if each.key.startswith("/apps/deployments/")]
+        return all(len(times) == count for times in _times_of_objects(changes))
+
+    eventually(are_healthy, f"{count} objects applied and healthy", pause=0.1)
+    return changes
+
+
+def _times_of_objects(changes: Iterable[Change]) -> tuple[dict[tuple[str, str], float], ...]:
+    """Return when each object was last written, and when it became healthy after that."""
+    written, healthy = dict[tuple[str, str], float](), dict[tuple[str, str], float]()
     for each in changes:
-        if each.key.startswith("/apps/deployments/") and each.what in times:
-            times[each.what][each.member, each.key] = each.at - begun
-    applied, healthy = ([*each.values()] for each in times.values())
-    assert len(applied) == count, f"only {len(applied)} of {count} objects were applied"
+        key = each.member, each.key
+        if each.what == "written":
+            written[key] = each.at
+            healthy.pop(key, None)
+        elif each.what == "healthy" and key in written:
+            healthy[key] = each.at
+    return written, healthy
+
+
+def _tell_of_change(changes: Sequence[Change], begun: float, recorded: float) -> float:
+    """Say how long the objects took to be applied and healthy; return when the last one was applied."""
+    applied, healthy = ([at - begun for at in times.values()] for times in _times_of_objects(changes))
     told = f"push to applied {percentiles(applied)}, healthy {percentiles(healthy)}"
-    print(f"{told} s (p50 / p99), all recorded {recorded:.2f} s", flush=True)
+    print(f"{told} s (p50 / p99), all recorded as applied {recorded:.2f} s", flush=True)
     return begun + max(applied)
 
 
 def _shards(folder: Path, chosen: argparse.Namespace) -> int:
     """Apply a change by one process, and the next by several that share the members."""
     with imitated_members(folder / "members", chosen.members, seconds=MOST_SECONDS) as members:
-        _, work = a_fleet(folder, members.names, chosen.apps, chosen.parts)
+        apps = Apps.chosen(chosen)
+        _, work = a_fleet(folder, members.names, apps)
         work.git("remote", "remove", "origin")
         argosy = [sys.executable, "-m", "reconciler", "-q", "-C", str(work.path)]
         reach = ["--kubeconfigs", str(members.kubeconfigs)]
@@ -222,7 +315,7 @@ def _shards(folder: Path, chosen: argparse.Namespace) -> int:
             costs = []
             for number, shards in enumerate((1, chosen.shards)):
                 image = f"shop/app:{turn}-{number}"
-                work.commit(files_of_apps(range(chosen.changed), image, chosen.parts))
+                work.commit(apps.files(range(chosen.changed), image))
                 _cpu_of([[*argosy, "render", "--commit"]], environment)
                 shares = [f"{share}/{shards}" for share in range(1, shards + 1)]
                 costs.append(_cpu_of([[*argosy, "apply", *reach, "--shard", share] for share in shares], environment))
@@ -230,8 +323,9 @@ def _shards(folder: Path, chosen: argparse.Namespace) -> int:
             ratios.append(statistics.mean(each) / (one / chosen.shards))
             print(f"one process {one:.2f} s CPU; {chosen.shards}: {', '.join(f'{cost:.2f}' for cost in each)} s each")
         share = f"a {chosen.shards}th of one process"
-        print(f"a shard takes {statistics.median(ratios):.2f} times {share}, {chosen.members} members; {_load()}")
-    return 0
+        middle = statistics.median(ratios)
+        print(f"a shard takes {middle:.2f} times {share}, {chosen.members} members; {_load()}")
+    return 0 if middle <= chosen.most else 1
 
 
 def _cpu_of(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> list[float]:
@@ -244,6 +338,13 @@ def _cpu_of(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -
         assert process.returncode == 0, f"{process.args!r}: exit {process.returncode}"
         costs.append(used.ru_utime + used.ru_stime)
     return costs
+
+
+_SCENARIOS: dict[str, Callable[[Path, argparse.Namespace], int]] = {
+    "change": _change,
+    "first": _first,
+    "shards": _shards,
+}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,196 @@
+"""A day of the controller, compressed: its memory while passes for drift, pushes and ticks of cron follow each other.
+
+The fleet has 1,000 templates for 1,000 clusters, of which some are reached (``tests/members``). A day is 288 passes for
+drift and 48 pushes; each push changes one template, rules of cron change replicas every minute of the real time, and
+some passes find an object that somebody changed by hand. The
+memory of the controller's process and the most of the processes of its passes are sampled all the while. Flat is what
+grows by less than 5 % from the second quarter of the day to the last, and has a slope (least squares over the last
+three quarters) of less than 10 MiB a day. ``--seconds`` ends a day that is too long for the machine, which is said.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment
+from tests.controllers import Controller, controller
+from tests.members.program import ImitatedMembers, imitated_members
+from tests.processes import cpu_seconds, descendants, held_by
+from tests.waiting import eventually
+
+from .bench_apply import compile_modules
+
+MOST_SECONDS = 7200.0
+SPACE = "settings"
+DRIFT_PASSES, PUSHES = 288, 48
+MOST_MEMORY = 300.0
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
+
+
+class Sample(NamedTuple):
+    """The memory of a controller's own process and of its passes together, in MiB, and its threads and descriptors."""
+
+    at: float
+    controller: float
+    passes: float
+    threads: int
+    descriptors: int
+
+
+def main(arguments: list[str]) -> int:
+    """Run a day; 1 where the controller holds too much, or more and more."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench day", description=__doc__)
+    parser.add_argument("--clusters", type=int, default=1000)
+    parser.add_argument("--templates", type=int, default=1000)
+    parser.add_argument("--members", type=int, default=5, help="clusters that are reached")
+    parser.add_argument("--seconds", type=float, default=1800.0, help="the longest that the day may take")
+    chosen = parser.parse_args(arguments)
+    compile_modules()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    with tempfile.TemporaryDirectory() as folder:
+        return _day(Path(folder), chosen)
+
+
+def _day(folder: Path, chosen: argparse.Namespace) -> int:
+    with imitated_members(folder / "members", chosen.members, prefix="cluster-", seconds=MOST_SECONDS) as members:
+        bare, work = _a_fleet(folder, members.names, chosen)
+        reach = ("--bootstrap", "--kubeconfigs", str(members.kubeconfigs), "--drift", "1s", "--timeout", "10m")
+        with controller(folder, str(bare.path), *reach, seconds=MOST_SECONDS, is_measured=True) as argosy:
+            _passes_end(argosy, 2)
+            with _sampled_memory(argosy) as samples:
+                begun, cpu = time.monotonic(), _cpu(argosy)
+                done = _hours(argosy, work, members, begun + chosen.seconds)
+                spent, took = _cpu(argosy) - cpu, time.monotonic() - begun
+            argosy.ended()
+    print(f"{chosen.templates} templates x {chosen.clusters} clusters, {chosen.members} of them reached")
+    print(f"{done} of {DRIFT_PASSES + PUSHES} passes of a day in {took:.0f} s, {spent:.0f} s CPU")
+    return _judged(samples, done / (DRIFT_PASSES + PUSHES))
+
+
+def _a_fleet(folder: Path, reached: Sequence[str], chosen: argparse.Namespace) -> tuple[Repository, Repository]:
+    bare, work = Repository.create(folder / "fleet.git", bare=True), Repository.create(folder / "work")
+    names = [*reached, *(f"far-{number}" for number in range(chosen.clusters - len(reached)))]
+    maps = {f"maps/{number}.yaml": _settings(number, "first") for number in range(chosen.templates)}
+    policy = a_cluster_policy("all", selectors=[CONFIG_MAP, DEPLOYMENT], placement={})
+    clusters = [a_cluster(name) for name in names]
+    work.commit({"clusters.yaml": clusters, "policy.yaml": policy, "cron.yaml": _ticking(), **maps})
+    work.git("remote", "add", "origin", str(bare.path))
+    work.git("push", "-q", "origin", "HEAD:main")
+    return bare, work
+
+
+def _settings(number: int, text: str) -> dict[str, Any]:
+    return a_config_map(f"settings-{number}", namespace=SPACE, text=text)
+
+
+def _ticking() -> list[dict[str, Any]]:
+    """Return a workload whose replicas rules of cron change every minute."""
+    rules = [
+        {"name": name, "schedule": schedule, "targetReplicas": replicas}
+        for name, schedule, replicas in (("even", "*/2 * * * *", 2), ("odd", "1-59/2 * * * *", 3))
+    ]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "ticking"}
+    cron = {
+        "apiVersion": "autoscaling.karmada.io/v1alpha1",
+        "kind": "CronFederatedHPA",
+        "metadata": {"name": "ticks", "namespace": SPACE},
+        "spec": {"scaleTargetRef": target, "rules": rules},
+    }
+    return [a_deployment("ticking", namespace=SPACE), cron]
+
+
+def _hours(argosy: Controller, work: Repository, members: ImitatedMembers, end: float) -> int:
+    """Push and let passes for drift run until the day or the time is over; return how many passes there were."""
+    before, pushes = argosy.said.count("pass ended"), 0
+    done = 0
+    while done < DRIFT_PASSES + PUSHES and time.monotonic() < end:
+        if pushes < PUSHES and pushes * (DRIFT_PASSES + PUSHES) <= done * PUSHES:
+            work.commit({"maps/3.yaml": _settings(3, f"push {pushes}")})
+            work.git("push", "-q", "origin", "HEAD:main")
+            pushes += 1
+            if pushes % 4 == 0:
+                _change_by_hand(members, pushes)
+        _passes_end(argosy, before + done + 1)
+        done = argosy.said.count("pass ended") - before
+    return done
+
+
+def _change_by_hand(members: ImitatedMembers, turn: int) -> None:
+    member = members.members[turn % len(members.members)]
+    path, content = f"/api/v1/namespaces/{SPACE}/configmaps/settings-7", {"data": {"text": f"by hand {turn}"}}
+    status, answer = member.request("PATCH", path, content, content_type="application/merge-patch+json")
+    assert status == HTTPStatus.OK, answer
+
+
+def _passes_end(argosy: Controller, count: int) -> None:
+    def is_so() -> bool:
+        assert argosy.process.poll() is None, argosy.said[-2000:]
+        return argosy.said.count("pass ended") >= count
+
+    eventually(is_so, f"pass {count}", seconds=1200, pause=0.1)
+
+
+@contextmanager
+def _sampled_memory(argosy: Controller) -> Iterator[list[Sample]]:
+    """Sample the memory of the controller and of its passes for as long as the block."""
+    samples, is_over = list[Sample](), threading.Event()
+
+    def sample() -> None:
+        begun = time.monotonic()
+        while not is_over.wait(0.2):
+            own = held_by(argosy.process.pid)
+            passes = 0
+            for each in descendants(argosy.process.pid):
+                with suppress(OSError, KeyError):
+                    passes += held_by(each).memory
+            at = time.monotonic() - begun
+            samples.append(Sample(at, own.memory / 1024, passes / 1024, own.threads, own.descriptors))
+
+    thread = threading.Thread(target=sample, daemon=True)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _judged(samples: Sequence[Sample], part_of_day: float) -> int:
+    """Print the series, in quarters, and return 1 where something is too much or grows."""
+    quarter = len(samples) // 4
+    quarters = [samples[number * quarter : (number + 1) * quarter] for number in range(4)]
+    print(f"{'quarter':8} {'controller':>11} {'its passes':>11} {'both':>7}  MiB at most; threads, descriptors")
+    most = []
+    for number, part in enumerate(quarters, start=1):
+        own, passes = max(each.controller for each in part), max(each.passes for each in part)
+        both = max(each.controller + each.passes for each in part)
+        most.append((own, passes, both))
+        held = f"{max(each.threads for each in part)}, {max(each.descriptors for each in part)}"
+        print(f"{number:<8} {own:>11.1f} {passes:>11.1f} {both:>7.1f}  {held}")
+    later = samples[quarter:]
+    days = [each.at / samples[-1].at * part_of_day for each in later]
+    slope = statistics.linear_regression(days, [each.controller for each in later]).slope
+    growth = [last / second - 1 for second, last in zip(most[1], most[3], strict=True)]
+    print(f"the controller's own slope: {slope:+.2f} MiB a day; from the second quarter to the last,")
+    print(f"  its most grows by {growth[0]:+.1%}, that of its passes by {growth[1]:+.1%}")
+    is_flat = abs(slope) < 10 and max(growth) < 0.05
+    return 0 if is_flat and max(both for *_, both in most) < MOST_MEMORY else 1
+
+
+def _cpu(argosy: Controller) -> float:
+    """Return the CPU seconds of a controller and of its passes."""
+    pid = argosy.process.pid
+    total = cpu_seconds(pid)
+    for each in descendants(pid):
+        with suppress(OSError):
+            total += cpu_seconds(each)
+    return total
