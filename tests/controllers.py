@@ -13,6 +13,7 @@ from reconciler.repository import open_repository
 
 from .build import AUTHOR, Repository, a_cluster, a_config_map, a_policy, on_clusters
 from .prepared import ROOT, Begun, prepared
+from .processes import bound_to_this_process
 from .waiting import SECONDS, eventually, running
 
 EVERYWHERE = a_policy(
@@ -73,7 +74,7 @@ def controller(
     with log.open("w") as file, ExitStack() as stack:
         process: Begun | subprocess.Popen[str]
         if is_measured:
-            program = [sys.executable, "-m", "reconciler", *command]
+            program = bound_to_this_process([sys.executable, "-m", "reconciler", *command])
             fresh = running(program, seconds=seconds, stderr=file, cwd=ROOT, env=whole)
             process = stack.enter_context(fresh)
         else:

@@ -298,7 +298,7 @@ def _run(
 ) -> NoReturn:
     """Become the program, or one of its passes."""
     from reconciler.cli import main
-    from reconciler.run.processes import pass_process, worker
+    from reconciler.run.processes import pass_process, starting
 
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -314,7 +314,9 @@ def _run(
             exec(compile((Path(path) / "sitecustomize.py").read_text(), path, "exec"), {})
     if arguments == [PASS]:
         pass_process.main()
-    vars(worker)["subprocess"] = SimpleNamespace(Popen=partial(_Pass, address), PIPE=subprocess.PIPE)
+    # Passes come from the process that forks commands, which has made their imports as well.
+    own = {"FORKS": False, "subprocess": SimpleNamespace(Popen=partial(_Pass, address), PIPE=subprocess.PIPE)}
+    vars(starting).update(own)
     main()
     raise AssertionError("the program came back")
 

@@ -2,10 +2,19 @@
 
 import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+_BOUND = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""The program that becomes another, which is killed when its parent ends, however that does (PR_SET_PDEATHSIG)."""
 
 
 class Held(NamedTuple):
@@ -22,6 +31,11 @@ def held_by(pid: int) -> Held:
     said = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
     descriptors = len(list(Path(f"/proc/{pid}/fd").iterdir()))
     return Held(memory=int(said["VmRSS"].split()[0]), descriptors=descriptors, threads=int(said["Threads"]))
+
+
+def bound_to_this_process(command: Sequence[str]) -> list[str]:
+    """Return a command whose process does not outlive this one, even where this one is killed."""
+    return [sys.executable, "-IS", "-c", _BOUND, str(os.getpid()), *command]
 
 
 def cpu_seconds(pid: int) -> float:

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from reconciler.console.log import Log
 from reconciler.members.opening import members_for_delivery
+from reconciler.run.processes.starting import PassProcesses
 from reconciler.run.web.entry import EntryRules
 from reconciler.run.web.serving import Application, ServedAddress
 from reconciler.run.web.webhooks import Webhooks
@@ -82,6 +83,7 @@ class Controller:
         self.metrics.leader.set(1 if self._is_leading else 0)
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._places = threading.Semaphore(self._settings.max_fleets)
+        self._processes = PassProcesses()
         self._stopping: tuple[signal.Signals, float] | None = None
         self._leadership: Leadership | None = None
         self._leadership_number = 0
@@ -102,6 +104,7 @@ class Controller:
         """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
         for number in _SIGNALS:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
+        self._processes.prepare()
         self._open_and_close_fleets(fleets_at_locations(self._settings.locations, self._settings.names))
         self._serve_addresses(self._settings)
         self._seek_leadership()
@@ -115,6 +118,7 @@ class Controller:
         self._webhooks.close()
         self._inside.close()
         code = self._exit_code_of_ending()
+        self._processes.close()
         # Only now, for whoever leads next may begin at once.
         if self._leadership is not None:
             self._leadership.close()
@@ -176,6 +180,7 @@ class Controller:
                     log=replace(self._log, fleet=source.name),
                     tell=lambda fleet, event: self._queue.put((fleet, event)),
                     places=self._places,
+                    processes=self._processes,
                     state=FleetState(is_leading=self._is_leading),
                 )
             fleets[source] = fleet

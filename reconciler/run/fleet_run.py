@@ -11,6 +11,7 @@ from reconciler.branches.publication import remote_of_source
 from reconciler.console.log import Log
 from reconciler.passes.source_tip import source_tip_asked_of_remote
 from reconciler.repository import GitFolder, open_repository
+from reconciler.run.processes.starting import PassProcesses
 from reconciler.run.processes.worker import PassWorker
 from render.errors import ReconcileError
 
@@ -37,6 +38,7 @@ class FleetRun(Struct, kw_only=True):
     log: Log
     tell: Tell
     places: threading.Semaphore
+    processes: PassProcesses
     pace: Pace = field(default_factory=Pace)
     state: FleetState = field(default_factory=FleetState)
     watch: RefWatch | None = None
@@ -122,7 +124,10 @@ class FleetRun(Struct, kw_only=True):
             is_colored=self.log.color,
         )
         self.worker = PassWorker(
-            job, timeout=self.settings.pass_timeout, on_source=lambda commit: self.tell(self, SourceRead(commit))
+            job,
+            self.processes,
+            timeout=self.settings.pass_timeout,
+            on_source=lambda commit: self.tell(self, SourceRead(commit)),
         )
         self._call_in_thread(self._run_pass, self.worker, self.places)
 

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,18 +9,21 @@ from typing import IO
 
 from reconciler.run.pass_job import KILLED, PassJob, PassReport, source_named_in_line
 
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.processes.pass_process import main; main()"
+from .starting import PassProcess, PassProcesses
 
 
 class PassWorker:
     """The process of one pass; its own thread waits for its report."""
 
-    def __init__(self, job: PassJob, *, timeout: float, on_source: Callable[[str], None]) -> None:
+    def __init__(
+        self, job: PassJob, processes: PassProcesses, *, timeout: float, on_source: Callable[[str], None]
+    ) -> None:
         self._job = job
+        self._processes = processes
         self._on_source = on_source
         self._timeout = timeout
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: PassProcess | None = None
         self._is_stopped = False
 
     def run(self) -> PassReport:
@@ -36,15 +37,16 @@ class PassWorker:
         killer = threading.Timer(self._timeout, self.kill)
         killer.daemon = True
         killer.start()
-        with process:
-            assert process.stdin is not None
-            assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        with stdout:
             with suppress(BrokenPipeError):
-                _send_job(process.stdin, self._job)
-            text = self._last_line_of(process.stdout)
+                _send_job(stdin, self._job)
+            text = self._last_line_of(stdout)
             code = process.wait()
-            with suppress(BrokenPipeError):
-                process.stdin.close()
+        with suppress(BrokenPipeError):
+            stdin.close()
         killer.cancel()
         report = PassReport.from_json(text)
         if report.code == KILLED and code < 0:
@@ -68,7 +70,7 @@ class PassWorker:
             if self._process is not None and self._process.returncode is None:
                 # The process alone: its children would end by this signal.
                 with suppress(ProcessLookupError):
-                    self._process.send_signal(signal.SIGUSR1)
+                    os.kill(self._process.pid, signal.SIGUSR1)
 
     def stop(self) -> None:
         """Ask the pass to stop: it finishes the clusters it is at."""
@@ -78,19 +80,10 @@ class PassWorker:
         """End the process now, whatever it is at; what it left half done, the next pass finishes."""
         self._send_signal(signal.SIGKILL)
 
-    def _start_process(self) -> "subprocess.Popen[str] | None":
-        # The path of this process, whatever it was made by: a file beside the one who starts it is never imported.
-        program = _PROGRAM.format(path=[os.path.abspath(each) for each in sys.path])  # noqa: PTH100 - "" means here
+    def _start_process(self) -> PassProcess | None:
         with self._lock:
-            if self._is_stopped:
-                return None
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", program],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                start_new_session=True,
-            )
+            if not self._is_stopped:
+                self._process = self._processes.start()
             return self._process
 
     def _send_signal(self, number: signal.Signals) -> None:
