@@ -5,12 +5,8 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.source.templates import (
-    check_identity,
-    fault_of_path_segment,
-    manifest_with_api_defaults,
-    manifest_with_namespace,
-)
+from reconciler.source.identity import check_identity, fault_of_path_segment
+from reconciler.source.templates import manifest_with_api_defaults, manifest_with_namespace
 from render.admission.findings import Findings
 
 from .tables import each_row

@@ -233,9 +233,9 @@ def source_reading(
 
     ``parsed`` comes before the values of earlier runs, as ``builds_made`` does, which are the builds of this process.
     """
-    names = ("documents", "builds", "right")
+    names = ("documents", "builds", "right", "checked")
     with ExitStack() as opened:
-        documents, builds, right = (
+        documents, builds, right, checked = (
             opened.enter_context(Cache(repository.cache_dir, name, version=engine_version())) for name in names
         )
         known: tuple[ParseCache, ParseCache] = (documents, builds)
@@ -243,7 +243,7 @@ def source_reading(
             known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
         build = LaterBuild(known[1], {} if builds_made is None else builds_made)
         contents = content_store(repository)
-        caches = Caches(parsed=known[0], right=right, contents=contents)
+        caches = Caches(parsed=known[0], right=right, checked=checked, contents=contents)
         yield SourceReading(repository.read_blobs, caches=caches, other_tools=GitOpsTools(build))
 
 

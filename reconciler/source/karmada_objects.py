@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from overrides.admission import all_admitted_kinds
 from overrides.parsing import parse_override_policy
+from overrides.secrecy import holds_secrets
 from render.admission import Admitted, AdmittedKind, Kinds, admit_as_kind, admitted_kind_of
 from render.admission.prices import PRICE_KIND
 from render.admission.resilience import RESILIENCE_KINDS
@@ -38,6 +39,7 @@ from render.rescheduling.rollbacks import parse_rollback_request
 from render.resilience.parsing import parse_resilience_policy
 from render.rollouts.parsing import parse_rollout_control, parse_rollout_policy
 
+from .checked_before import NOTHING_CHECKED, CheckedManifests, memory_key_of_manifest
 from .desired import KarmadaObjects
 from .manifests import FieldProblem, LocatedManifest
 from .templates import template_of
@@ -179,15 +181,36 @@ class _AdmittedSoFar(Struct):
 
 
 def load_karmada_objects(
-    places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str
+    places: Iterable[tuple[LocatedManifest, AdmittedKind]],
+    *,
+    default_namespace: str,
+    checked: CheckedManifests = NOTHING_CHECKED,
 ) -> AdmittedObjects:
     """Admit each object and return the values of those that are admitted."""
-    loading, admit = _AdmittedSoFar(), partial(admit_as_kind, default_namespace=default_namespace)
-    for place, kind in places:
-        outcome = partial(admit, place.manifest, kind)
-        loading.problems += place.problems_found_by_call(partial(loading.add, place, outcome))
+    keyed = [(place, kind, memory_key_of_manifest(place, f"in {default_namespace}")) for place, kind in places]
+    loading, fresh = _AdmittedSoFar(), dict[bytes, Any]()
+    known = checked.get_many(filter(None, (key for _, _, key in keyed)))
+    for place, kind, key in keyed:
+        is_wrong = key in known and place.problems_found_by_call(
+            partial(loading.add, place, partial(Admitted, object=known[key]))
+        )
+        if is_wrong or key not in known:  # what is remembered may have another shape than it should
+            admit = partial(_admit_and_remember, place.manifest, kind, default_namespace, key, fresh)
+            loading.problems += place.problems_found_by_call(partial(loading.add, place, admit))
+    checked.put_many(fresh)
     objects = KarmadaObjects(**{name: tuple(values) for name, values in loading.found.items()})
     return AdmittedObjects(objects, loading.places, loading.problems, loading.warnings)
+
+
+def _admit_and_remember(
+    manifest: Manifest, kind: AdmittedKind, default_namespace: str, key: bytes, fresh: dict[bytes, Any]
+) -> Admitted:
+    """Admit an object, and remember it if nothing is to be said about it, and nothing in it is secret."""
+    outcome = admit_as_kind(manifest, kind, default_namespace=default_namespace)
+    is_silent = not (outcome.problems or outcome.warnings)
+    if key and is_silent and not holds_secrets(outcome.object):
+        fresh[key] = outcome.object
+    return outcome
 
 
 def _admit_without_preferred_taints(manifest: Manifest, refused: Admitted) -> Admitted:

@@ -32,6 +32,7 @@ from render.values import SelectiveStruct
 from render.words import first_few
 
 from .broken import Broken, LostObject, broken_by_problem, merged_by_what_they_lack
+from .checked_before import CheckedManifests
 from .checks import (
     kinds_of_equal_letters,
     problems_of_admitted_objects,
@@ -207,7 +208,7 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     read = found.built.reader_of_source_and_built(read)
     elsewhere = partial(scopes_in_unselected_files, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
-    parts, lines = _read_parts(home, found, lookup), Lines(read)
+    parts, lines = _read_parts(home, found, lookup, caches.checked), Lines(read)
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     parts = replace(
         parts, lock=read_lock_of_sources((*parts.external.sources, *found.built.implied), repository, caches.contents)
@@ -239,15 +240,15 @@ def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder:
     )
 
 
-def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
+def _read_parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup", checked: CheckedManifests) -> _Parts:
     contents = found.contents
     left_out = _unreadable_files(contents)
     roles = roles_of_manifests([place for place in contents.all_manifests if place.file.path not in left_out], home)
     manifests = (place.manifest for place in roles.templates)
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
     roles.remove_misnamed_templates(tuple(problems_of_misnamed_kinds(roles.templates, scopes.is_known)))
-    templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet)
-    karmada = load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace)
+    templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet, checked=checked)
+    karmada = load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace, checked=checked)
     templates.join_variants()
     templates.join_destinations({cluster.name for cluster in karmada.objects.clusters})
     templates.leave_out_repetitions()

@@ -19,6 +19,7 @@ from render.words import first_few
 
 from .broken import Broken
 from .built_files import BuiltFile
+from .checked_before import NOTHING_CHECKED, CheckedManifests
 from .facts import FactsOf, no_facts
 from .files import KUSTOMIZATIONS, FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
@@ -120,10 +121,14 @@ class NoOtherTools(NamedTuple):
 
 
 class Caches(NamedTuple):
-    """Values of earlier runs: parsed blobs, right manifests, and the content of Sources outside the repository."""
+    """Values of earlier runs: parsed blobs, right manifests, and the content of Sources outside the repository.
+
+    ``right`` are right by their schemas; ``checked`` are admitted, or right in all that is no matter of schemas.
+    """
 
     parsed: ParseCache | None = None
     right: RightManifests | None = None
+    checked: CheckedManifests = NOTHING_CHECKED
     contents: ContentStore | None = None
 
     def without_values(self) -> "Caches":

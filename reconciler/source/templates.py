@@ -5,28 +5,25 @@ Only defaults that decide replicas are applied here; all others are left to the 
 most of the names that are refused here, too, but only after the commit is made.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from render.admission.findings import Findings
-from render.admission.metadata import NameFault, check_metadata
 from render.admission.template_annotations import check_template_annotations
 from render.admission.webhooks import check_webhooks
 from render.documents import document_texts
-from render.expressions import lazy_expression
-from render.kinds import BUILT_IN
 from render.matching.exclusions import CLAIMED_BY, Exclusions, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_encrypted_by_sops
 from render.revisions import json_in_signed_order
 from render.settings.fleet import Fleet
-from render.syntax import fault_of_dns_label, fault_of_dns_subdomain, quoted_text
 
 from .built_files import BuiltFile
+from .checked_before import NOTHING_CHECKED, CheckedManifests, memory_key_of_manifest
+from .identity import check_counts, check_identity, count_fields_of_kind
 from .idle_kinds import warning_of_object_left_out, warning_of_skipped_namespace
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 from .variants import (
@@ -37,83 +34,9 @@ from .variants import (
     variant_number_of,
 )
 
-_KIND = lazy_expression(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
-_VERSION = lazy_expression(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-_MAX_NAME = 253
-_TEXTS, _MAPS = ("name", "generateName", "namespace", "uid"), ("labels", "annotations")
-_STRICT_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "networking.k8s.io", "apiextensions.k8s.io"})
-"""Groups whose kinds all have DNS names; RBAC and custom resources may have other names."""
-
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
-_MAX_COUNT = 2**31 - 1
 IsNamespaced = Callable[[str, str], bool | None]
 """Say whether objects of a group and kind live in namespaces; None where nothing tells."""
-
-
-def check_identity(manifest: Manifest, findings: Findings) -> None:
-    """Find what is wrong with a manifest's apiVersion, kind and metadata, unknown fields aside."""
-    _check_api_version_and_kind(manifest, findings)
-    metadata = manifest.get("metadata")
-    if metadata is None:
-        findings.required("metadata.name")
-    elif not isinstance(metadata, dict):
-        findings.wrong_type("metadata", metadata, "an object")
-    elif _has_right_types(metadata, findings):
-        check_metadata(metadata, findings, _name_rule_of_kind(manifest))
-
-
-def _check_api_version_and_kind(manifest: Manifest, findings: Findings) -> None:
-    api_version, kind = manifest["apiVersion"], manifest["kind"]
-    group, slash, version = api_version.rpartition("/")
-    if (slash and fault_of_dns_subdomain(group)) or not _VERSION.fullmatch(version):
-        findings.problem(
-            "apiVersion", f"{quoted_text(api_version)} is no API version", hint="such as 'v1' or 'apps/v1'"
-        )
-    if not _KIND.fullmatch(kind) or len(kind) > _MAX_NAME:
-        findings.problem("kind", f"{quoted_text(kind)} is no kind", hint="such as 'ConfigMap'")
-
-
-def _has_right_types(metadata: Mapping[str, Any], findings: Findings) -> bool:
-    count = len(findings.problems)
-    for name in _TEXTS:
-        if not isinstance(metadata.get(name), str | None):
-            findings.wrong_type(f"metadata.{name}", metadata[name], "a string", hint="put it in quotes")
-    for name in _MAPS:
-        value = metadata.get(name)
-        if not isinstance(value, dict | None):
-            findings.wrong_type(f"metadata.{name}", value, "an object")
-            continue
-        for key, text in (value or {}).items():
-            if not isinstance(text, str):
-                findings.wrong_type(f"metadata.{name}[{key}]", text, "a string", hint="put it in quotes")
-    _check_finalizers(metadata.get("finalizers"), findings)
-    return len(findings.problems) == count
-
-
-def _check_finalizers(finalizers: Any, findings: Findings) -> None:
-    if not isinstance(finalizers, list | None):
-        findings.wrong_type("metadata.finalizers", finalizers, "a list")
-        return
-    for number, each in enumerate(finalizers or ()):
-        if not isinstance(each, str):
-            findings.wrong_type(f"metadata.finalizers[{number}]", each, "a string", hint="put it in quotes")
-
-
-def _name_rule_of_kind(manifest: Manifest) -> NameFault:
-    """Return the rule for names of a kind: most are DNS names; some, such as roles, need only be harmless in a path."""
-    group = group_of(manifest["apiVersion"])
-    if manifest["kind"] == "Namespace" and not group:
-        return fault_of_dns_label
-    return fault_of_dns_subdomain if group in _STRICT_GROUPS else fault_of_path_segment
-
-
-def fault_of_path_segment(name: str) -> str:
-    """Say why a name cannot be part of a path, as Kubernetes asks of all names."""
-    if len(name.encode("utf-8", "surrogatepass")) > _MAX_NAME:
-        return f"{quoted_text(name)} is longer than {_MAX_NAME} characters"
-    if name in {".", ".."} or not name.isprintable() or not {"/", "%"}.isdisjoint(name):
-        return f"{quoted_text(name)} may not be '.' or '..' or have '/', '%' or a control character"
-    return ""
 
 
 class Templates(Struct):
@@ -231,31 +154,39 @@ def is_same_template(one: Template, other: Template) -> bool:
     )
 
 
-def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:
+def load_templates(
+    places: Iterable[LocatedManifest],
+    *,
+    is_namespaced: IsNamespaced,
+    fleet: Fleet,
+    checked: CheckedManifests = NOTHING_CHECKED,
+) -> Templates:
     """Check each manifest, write out its namespace and leave out what is never propagated."""
-    loaded, loading = Templates(), _Loading(is_namespaced, fleet, exclusions_of(fleet))
-    for place in places:
-        loaded.problems += place.problems_found_by_call(partial(_load_template, place, loaded, loading))
+    key_by_place = [(place, memory_key_of_manifest(place)) for place in places]
+    known = checked.get_many(filter(None, (key for _, key in key_by_place)))
+    loaded, loading = Templates(), _Loading(is_namespaced, fleet, exclusions_of(fleet), known)
+    for place, key in key_by_place:
+        loaded.problems += place.problems_found_by_call(partial(_load_template, place, key, loaded, loading))
+    checked.put_many(loading.fresh)
     return loaded
 
 
-class _Loading(NamedTuple):
-    """Everything that the manifests of a fleet are loaded with."""
+class _Loading(Struct):
+    """Everything that the manifests of a fleet are loaded with; ``fresh`` are found to be right, as the known ones."""
 
     is_namespaced: IsNamespaced
     fleet: Fleet
     exclusions: Exclusions
+    known: Mapping[bytes, Any]
+    fresh: dict[bytes, Any] = field(default_factory=dict)
 
 
-def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading) -> list[FieldProblem]:
+def _load_template(place: LocatedManifest, key: bytes, loaded: Templates, loading: _Loading) -> list[FieldProblem]:
     """Add a manifest to the templates, or return what is wrong with it."""
-    findings, fleet = Findings(), loading.fleet
-    check_identity(place.manifest, findings)
-    check_counts(place.manifest, findings)
-    _check_annotations(place.manifest, findings)
-    if findings.problems:
-        return [FieldProblem(place, problem) for problem in findings.problems]
-    loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
+    problems = [] if key in loading.known else _problems_of_identity_and_counts(place, key, loaded, loading)
+    if problems:
+        return problems
+    fleet = loading.fleet
     is_inside = loading.is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
     default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
     manifest = manifest_with_namespace(place.manifest, is_namespaced=is_inside, default=default)
@@ -278,10 +209,20 @@ def _load_template(place: LocatedManifest, loaded: Templates, loading: _Loading)
     return []
 
 
-def _check_annotations(manifest: Manifest, findings: Findings) -> None:
-    """Check what annotations say, unless nothing else may be trusted or SOPS encrypted them."""
-    if not findings.problems and not is_encrypted_by_sops(manifest):
-        check_template_annotations(manifest, findings)
+def _problems_of_identity_and_counts(
+    place: LocatedManifest, key: bytes, loaded: Templates, loading: _Loading
+) -> list[FieldProblem]:
+    """Return what is wrong with a manifest; annotations count where all else may be trusted and is no ciphertext."""
+    findings = Findings()
+    check_identity(place.manifest, findings)
+    check_counts(place.manifest, findings)
+    if not findings.problems and not is_encrypted_by_sops(place.manifest):
+        check_template_annotations(place.manifest, findings)
+    if not findings.problems:
+        loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
+    if key and not findings.problems and not findings.warnings:
+        loading.fresh[key] = True
+    return [FieldProblem(place, problem) for problem in findings.problems]
 
 
 def _problem_of_encrypted_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:
@@ -371,7 +312,7 @@ def manifest_with_namespace(manifest: Manifest, *, is_namespaced: bool | None, d
 
 def manifest_with_api_defaults(manifest: Manifest) -> Manifest:
     """Return the manifest with the counts that an API server would have set to 1."""
-    counts = _count_fields_of_kind(manifest)
+    counts = count_fields_of_kind(manifest)
     if not counts:
         return manifest
     spec = manifest.get("spec") or {}
@@ -379,14 +320,9 @@ def manifest_with_api_defaults(manifest: Manifest) -> Manifest:
     return {**manifest, "spec": {**spec, **defaults}} if defaults else manifest
 
 
-def _count_fields_of_kind(manifest: Manifest) -> tuple[str, ...]:
-    kind = BUILT_IN.get((group_of(manifest["apiVersion"]), manifest["kind"]))
-    return kind.counts if kind else ()
-
-
 def _template_saying_default_replicas(template: Template, written: Manifest, fleet: Fleet) -> Template:
     """Return a template that says whether its replicas are a default, which Karmada writes out and we do not."""
-    is_scaled = _count_fields_of_kind(written) == ("replicas",)
+    is_scaled = count_fields_of_kind(written) == ("replicas",)
     if template.manifest is written or not is_scaled or fleet.is_karmada_compatible:
         return template
     return replace(template, has_default_replicas=True)
@@ -396,24 +332,3 @@ def _missing_count_defaults(counts: tuple[str, ...], spec: Mapping[str, Any]) ->
     """Return the counts to add: a Job without either runs once, one with completions alone runs one pod at a time."""
     missing = [name for name in counts if spec.get(name) is None]
     return {} if missing == ["completions"] else dict.fromkeys(missing, 1)
-
-
-def check_counts(manifest: Manifest, findings: Findings) -> None:
-    """Find the counts that are no whole number of at least 0."""
-    fields = _count_fields_of_kind(manifest)
-    spec = manifest.get("spec") or {}
-    if fields and not isinstance(spec, dict):
-        findings.wrong_type("spec", spec, "an object")
-        return
-    for name in fields:
-        value = spec.get(name)
-        if value is None:
-            continue
-        if isinstance(value, str) and value.startswith("ENC[") and is_encrypted_by_sops(manifest):
-            hint = "leave it readable: --encrypted-regex says what SOPS encrypts"
-            findings.problem(f"spec.{name}", "SOPS encrypted it, and nothing decrypts what is divided", hint=hint)
-        elif type(value) is not int:
-            hint = "write it without quotes" if isinstance(value, str) and value.isdecimal() else ""
-            findings.wrong_type(f"spec.{name}", value, "a whole number", hint=hint)
-        elif not 0 <= value <= _MAX_COUNT:
-            findings.problem(f"spec.{name}", f"must be from 0 to {_MAX_COUNT}")

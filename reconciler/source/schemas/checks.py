@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from overrides.matching import selected_templates
 from overrides.policy import OverridePolicy
-from reconciler.source.built_files import BuiltFile
+from reconciler.source.checked_before import memory_key_of_manifest
 from reconciler.source.manifests import FieldProblem, LocatedManifest, RightManifests
 from reconciler.source.scopes.definitions import scopes_by_defined_kind
 from render.admission.findings import Findings
@@ -179,13 +179,9 @@ class SchemaChecks(DiscreetStruct, frozen=True, dict=True):
     def _memory_key_of_manifest(self, place: LocatedManifest) -> bytes:
         """Return what a manifest is known by; nothing for one that other files than its own decide about."""
         group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
-        if (
-            isinstance(place.file, BuiltFile)
-            or (group, kind) in self._schemas_of_definitions
-            or not self.is_by_version(group, kind)
-        ):
+        if (group, kind) in self._schemas_of_definitions or not self.is_by_version(group, kind):
             return b""
-        return place.file.id + place.number.to_bytes(4, "big")
+        return memory_key_of_manifest(place)
 
     def findings(self, manifest: Manifest, minor: int | None = None) -> Findings:
         """Return what is wrong with an object; nothing for a kind without a schema.
