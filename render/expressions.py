@@ -16,7 +16,16 @@ def lazy_expression(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     >>> digits.findall("1 of 12"), digits.pattern, digits.groups
     (['1', '12'], '[0-9]+', 0)
     """
-    return cast("re.Pattern[AnyStr]", _Uncompiled(text, flags))
+    expression = _Uncompiled(text, flags)
+    _EXPRESSIONS.append(expression)
+    return cast("re.Pattern[AnyStr]", expression)
+
+
+def compile_expressions() -> None:
+    """Compile all expressions of the modules that are imported, for processes that are forked to share them."""
+    for each in _EXPRESSIONS:
+        if isinstance(each, _Uncompiled):
+            getattr(each, _NAMES[0])
 
 
 class _Compiled:
@@ -36,3 +45,6 @@ class _Uncompiled(_Compiled):
         vars(self).update({each: getattr(compiled, each) for each in _NAMES})
         self.__class__ = _Compiled  # type: ignore[assignment]  # which looks for nothing further
         return vars(self)[name]
+
+
+_EXPRESSIONS: list[_Compiled] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from render.expressions import lazy_expression
+from render.expressions import compile_expressions, lazy_expression
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(
@@ -39,6 +39,12 @@ def test_every_regular_expression_of_a_module_can_be_compiled() -> None:
             found += [each for each in vars(importlib.import_module(name)).values() if _is_lazy(each)]
     assert len(found) > 200
     assert [each.groups for each in found if each.groups < 0] == []
+
+
+def test_a_process_that_is_forked_can_have_all_of_them_compiled_before() -> None:
+    lazy = lazy_expression("a+")
+    compile_expressions()
+    assert vars(lazy)["pattern"] == "a+"
 
 
 def _is_lazy(value: Any) -> bool:

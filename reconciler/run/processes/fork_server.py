@@ -23,6 +23,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
+from render.expressions import compile_expressions
+
 from .pass_process import main as run_pass
 
 DESCRIPTORS = 3
@@ -56,6 +58,7 @@ def main(control: int) -> None:
     """Import what passes need, and fork one for each request that comes over a socket, until that ends."""
     for name in NEEDED:
         import_module(name)
+    compile_expressions()
     gc.collect()
     gc.freeze()
     gc.disable()
