@@ -9,7 +9,7 @@ The record of what overrides changed is for people: it is written, and read back
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from msgspec import Struct, ValidationError, field
 from msgspec.structs import replace
@@ -25,9 +25,8 @@ from render.placement import Placement
 
 _MARK, _KEY = "argosy-lines", "placement"
 _RECORD = lazy_expression(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
-_LINE = lazy_expression(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
+_LINE = lazy_expression(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}")
 _LISTED = lazy_expression(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
-_LINES = lazy_expression(rb"(?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+")
 _PLACEMENT = lazy_expression(rb"\n  placement:(\n(?:    [^\n&*]*\n)+)(?!  [ \n]| ?[\n#-])")
 _ANNOTATION = lazy_expression(rb"\n    policy\.karmada\.io/applied-placement:( \"[^\n]+\"\n)(?!     |\n)")
 _TOP, _ABOVE_ANNOTATIONS = lazy_expression(rb"\n[^ \n]"), lazy_expression(rb"\n {0,3}[^ \n]")
@@ -63,10 +62,42 @@ class BindingCache(Protocol):
         """Remember what was read."""
 
 
+class _LineByTarget(dict[TargetCluster, str]):
+    r"""The line of each target cluster, made once: a fleet's bindings have the same few numbers for each cluster.
+
+    >>> _LineByTarget()[TargetCluster("eu-1", 3)]
+    '  - {name: eu-1, replicas: 3}\n'
+    >>> _LineByTarget()[TargetCluster("us-1")]
+    '  - {name: us-1}\n'
+    """
+
+    def __missing__(self, target: TargetCluster) -> str:
+        replicas = f", replicas: {target.replicas}" if target.replicas else ""
+        line = self[target] = f"  - {{name: {_yaml_scalar_of_name(target.name)}{replicas}}}\n"
+        return line
+
+
+class _TargetByLine(dict[bytes, TargetCluster | None]):
+    r"""The target of each line, read once; None for a line that means something else to a YAML parser.
+
+    >>> _TargetByLine()[b"  - {name: eu-1, replicas: 3}"]
+    TargetCluster(name='eu-1', replicas=3)
+    >>> _TargetByLine()[b"  - {name: no, replicas: 3}"]
+    """
+
+    def __missing__(self, line: bytes) -> TargetCluster | None:
+        found, target = _LINE.fullmatch(line), None
+        if found and (found[1] or _is_plain_scalar(found[2].decode())):
+            target = TargetCluster(found[2].decode(), int(found[3] or 0))
+        self[line] = target
+        return target
+
+
 class BindingWriter(Struct):
     """Writes bindings of one pass; equal target lists and placements are one value each, and so one text."""
 
     texts: dict[int, tuple[tuple[TargetCluster, ...], bytes]] = field(default_factory=dict)
+    lines: _LineByTarget = field(default_factory=_LineByTarget)
     placements: dict[int, tuple[Placement, tuple[bytes, bytes]]] = field(default_factory=dict)
     files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
@@ -112,7 +143,7 @@ class BindingWriter(Struct):
     def _text(self, targets: tuple[TargetCluster, ...]) -> bytes:
         known = self.texts.get(id(targets))
         if known is None or known[0] is not targets:
-            known = self.texts[id(targets)] = (targets, target_lines(targets))
+            known = self.texts[id(targets)] = (targets, "".join(map(self.lines.__getitem__, targets)).encode())
         return known[1]
 
     def _texts_of_placement(self, placement: Placement) -> tuple[bytes, bytes]:
@@ -151,22 +182,6 @@ def _content_without_text(
     return content[: found.start()] + b"\n" + content[found.end() :], found.group(1)
 
 
-def target_lines(targets: Iterable[TargetCluster]) -> bytes:
-    r"""Return a line per target cluster, in the scheduler's order.
-
-    >>> target_lines([TargetCluster("eu-1", 3), TargetCluster("us-1")])
-    b'  - {name: eu-1, replicas: 3}\n  - {name: us-1}\n'
-    """
-    return "".join(
-        [
-            f"  - {{name: {_yaml_scalar_of_name(name)}, replicas: {replicas}}}\n"
-            if replicas
-            else f"  - {{name: {_yaml_scalar_of_name(name)}}}\n"
-            for name, replicas in ((target.name, target.replicas) for target in targets)
-        ]
-    ).encode()
-
-
 def _yaml_scalar_of_name(name: str) -> str:
     return name if _is_plain_scalar(name) else f'"{name}"'
 
@@ -180,6 +195,7 @@ class BindingReader(Struct):
 
     placements: SharedPlacements = field(default_factory=SharedPlacements)
     lists: dict[bytes, tuple[TargetCluster, ...]] = field(default_factory=dict)
+    lines: _TargetByLine = field(default_factory=_TargetByLine)
     texts: dict[bytes, Placement | None] = field(default_factory=dict)
 
     def parse(self, content: bytes) -> Binding:
@@ -230,8 +246,6 @@ class BindingReader(Struct):
         """Return the targets of the lines we write; none for lines that mean something else to a YAML parser."""
         known = self.lists.get(lines)
         if known is None:
-            found = _LINE.findall(lines) if _LINES.fullmatch(lines) else []
-            is_ours = all(quote or _is_plain_scalar(name.decode()) for quote, name, _ in found)
-            listed = [TargetCluster(name.decode(), int(replicas or 0)) for _, name, replicas in found if is_ours]
-            known = self.lists[lines] = tuple(listed)
+            found = tuple(map(self.lines.__getitem__, lines.removesuffix(b"\n").split(b"\n")))
+            known = self.lists[lines] = () if None in found else cast("tuple[TargetCluster, ...]", found)
         return known
