@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reconciler.repository import pack, pack_parts
 from reconciler.repository.pack import write_pack
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, encode_tree, git_object_id
 
@@ -78,17 +79,18 @@ def a_repository(path: Path, algorithm: str = "sha1") -> Repository:
     return repository
 
 
-def written(repository: Repository, objects: Objects, algorithm: str = "sha1") -> Path:
-    pack = write_pack(
+def written(repository: Repository, objects: Objects, algorithm: str = "sha1", processes: int = 1) -> Path:
+    found = write_pack(
         repository.path / "objects" / "pack",
         blobs=objects.blobs,
         trees=objects.trees,
         commits=objects.commits,
         algorithm=algorithm,
+        processes=processes,
     )
-    assert pack is not None
+    assert found is not None
     repository.git("update-ref", "refs/heads/main", objects.head)
-    return pack
+    return found
 
 
 @pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
@@ -96,8 +98,8 @@ def test_git_accepts_a_pack_and_reads_every_object(tmp_path: Path, algorithm: st
     fleet = a_fleet()
     objects = an_object_set(fleet, algorithm)
     repository = a_repository(tmp_path / "bare", algorithm)
-    pack = written(repository, objects, algorithm)
-    repository.git("verify-pack", str(pack))
+    packed = written(repository, objects, algorithm)
+    repository.git("verify-pack", str(packed))
     assert repository.git("fsck", "--full", "--strict") == ""
     asked = "".join(f"main:{cluster}/{name}\n" for cluster, files in fleet.items() for name in files)
     answer = subprocess.run(
@@ -115,8 +117,8 @@ def test_git_accepts_a_pack_and_reads_every_object(tmp_path: Path, algorithm: st
 def test_what_is_alike_is_stored_as_a_difference(tmp_path: Path) -> None:
     objects = an_object_set(a_fleet())
     repository = a_repository(tmp_path / "bare")
-    pack = written(repository, objects)
-    listing = repository.git("verify-pack", "-v", str(pack)).splitlines()
+    packed = written(repository, objects)
+    listing = repository.git("verify-pack", "-v", str(packed)).splitlines()
     kinds = [line.split() for line in listing if len(line) > 40 and line[40] == " "]
     whole = {kind: sum(1 for line in kinds if line[1] == kind and len(line) == 5) for kind in ("blob", "tree")}
     assert whole == {"blob": 62, "tree": 2}
@@ -130,8 +132,8 @@ def test_files_whose_names_have_several_lengths_are_each_compared_with_one_of_th
         name.decode(): beginning + b"  name: %s\n" % name + lines + b"# %s\n" % name + lines[:42] for name in names
     }
     repository = a_repository(tmp_path / "bare")
-    pack = written(repository, an_object_set({"member": files}))
-    listing = [line.split() for line in repository.git("verify-pack", "-v", str(pack)).splitlines()]
+    packed = written(repository, an_object_set({"member": files}))
+    listing = [line.split() for line in repository.git("verify-pack", "-v", str(packed)).splitlines()]
     whole = [line for line in listing if line[1:2] == ["blob"] and len(line) == 5]
     assert len(whole) == 2, "one with two digits, one with three"
 
@@ -153,23 +155,23 @@ def test_git_fast_import_makes_the_same_commit(tmp_path: Path) -> None:
 
 def test_git_index_pack_makes_the_same_index(tmp_path: Path) -> None:
     repository = a_repository(tmp_path / "bare")
-    pack = written(repository, an_object_set(a_fleet()))
-    ours = pack.with_suffix(".idx").read_bytes()
-    repository.git("index-pack", "-o", str(tmp_path / "git.idx"), str(pack))
+    packed = written(repository, an_object_set(a_fleet()))
+    ours = packed.with_suffix(".idx").read_bytes()
+    repository.git("index-pack", "-o", str(tmp_path / "git.idx"), str(packed))
     assert (tmp_path / "git.idx").read_bytes() == ours
 
 
 def test_a_pack_is_named_by_its_checksum_and_read_only(tmp_path: Path) -> None:
     repository = a_repository(tmp_path / "bare")
     objects = an_object_set(a_fleet(2, 3))
-    pack = written(repository, objects)
-    content = pack.read_bytes()
+    packed = written(repository, objects)
+    content = packed.read_bytes()
     assert hashlib.sha1(content[:-20]).digest() == content[-20:]
-    assert pack.name == f"pack-{content[-20:].hex()}.pack"
-    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in pack.parent.iterdir()}
-    assert files == {pack.name: 0o444, pack.with_suffix(".idx").name: 0o444}
-    assert written(repository, objects) == pack
-    assert {path.name for path in pack.parent.iterdir()} == files.keys()
+    assert packed.name == f"pack-{content[-20:].hex()}.pack"
+    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in packed.parent.iterdir()}
+    assert files == {packed.name: 0o444, packed.with_suffix(".idx").name: 0o444}
+    assert written(repository, objects) == packed
+    assert {path.name for path in packed.parent.iterdir()} == files.keys()
 
 
 def test_no_objects_are_no_pack(tmp_path: Path) -> None:
@@ -193,8 +195,8 @@ def test_a_pack_without_its_index_is_not_seen_by_git(tmp_path: Path) -> None:
     """Between the two renames git sees neither, and both after the second."""
     repository = a_repository(tmp_path / "bare")
     objects = an_object_set(a_fleet(2, 3))
-    pack = written(repository, objects)
-    index = pack.with_suffix(".idx")
+    packed = written(repository, objects)
+    index = packed.with_suffix(".idx")
     hidden = index.rename(tmp_path / "hidden.idx")
     command = ["git", "cat-file", "--batch-check"]
     looked = subprocess.run(
@@ -222,11 +224,50 @@ CONTENTS = st.lists(
 def test_any_blobs_come_back_as_they_were(contents: list[Blob], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("pack")
     blobs = {blob_id(blob): blob for blob in contents}
-    pack = write_pack(folder, blobs=blobs, trees={}, commits={})
-    if pack is None:
+    packed = write_pack(folder, blobs=blobs, trees={}, commits={})
+    if packed is None:
         assert not blobs
         return
     environment = {**os.environ, "GIT_OBJECT_DIRECTORY": str(folder.parent / "none")}
-    command = ["git", "index-pack", "--strict", "-o", "again.idx", str(pack)]
+    command = ["git", "index-pack", "--strict", "-o", "again.idx", str(packed)]
     subprocess.run(command, cwd=folder, check=True, env=environment, timeout=SECONDS)
-    assert (folder / "again.idx").read_bytes() == pack.with_suffix(".idx").read_bytes()
+    assert (folder / "again.idx").read_bytes() == packed.with_suffix(".idx").read_bytes()
+
+
+@settings(max_examples=25)
+@given(contents=CONTENTS, size=st.integers(1, 2000))
+def test_a_pack_is_the_same_however_many_processes_encode_its_parts(
+    contents: list[Blob], size: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    blobs = {blob_id(blob): blob for blob in contents}
+    entries = [TreeEntry(b"%d" % number, BLOB_MODE, id_) for number, id_ in enumerate(blobs)]
+    trees = {git_object_id("tree", data): data for data in map(encode_tree, (entries, entries[1:]))}
+    folders = [tmp_path_factory.mktemp(f"by-{processes}") for processes in (1, 2, 3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pack, "_WORTH_SHARING", 0)
+        patch.setattr(pack_parts, "LARGEST_PART", size)
+        for processes, folder in enumerate(folders, start=1):
+            written_pack = write_pack(folder, blobs=blobs, trees=trees, commits={}, processes=processes)
+            assert written_pack is not None
+    one, *others = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders]
+    assert all(other == one for other in others)
+    command = ["git", "index-pack", "--strict", "-o", "again.idx", *(name for name in one if name.endswith(".pack"))]
+    environment = {**os.environ, "GIT_OBJECT_DIRECTORY": str(folders[0].parent / "none")}
+    subprocess.run(command, cwd=folders[0], check=True, env=environment, timeout=SECONDS)
+
+
+def test_a_pack_of_many_parts_is_one_that_git_accepts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(pack_parts, "LARGEST_PART", 1000)
+    objects = an_object_set(a_fleet())
+    assert len(pack_parts.parts_of_pack(objects.blobs, objects.trees, objects.commits)) > 10
+    repository = a_repository(tmp_path / "bare")
+    repository.git("verify-pack", str(written(repository, objects, processes=2)))
+    assert repository.git("fsck", "--full", "--strict") == ""
+
+
+def test_what_is_encoded_comes_back_from_another_process_as_it_was() -> None:
+    objects = an_object_set(a_fleet(3, 4))
+    for part in pack_parts.parts_of_pack(objects.blobs, objects.trees, objects.commits):
+        encoded = pack_parts.encode_part(part)
+        assert pack_parts.EncodedPart.unpacked(encoded.packed()) == encoded

@@ -6,6 +6,7 @@ import click
 
 from reconciler.commands.options.allowances import with_allowance_options
 from reconciler.commands.options.help_pages import DocumentedCommand
+from reconciler.commands.options.jobs_option import with_jobs_option
 from reconciler.commands.options.member_options import with_delivery_options
 from reconciler.commands.options.now_option import with_now_option
 from reconciler.commands.options.settings_options import with_settings_options
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @with_settings_options
 @with_allowance_options
 @click.option("--dry-run", is_flag=True, help="Do everything but commit and apply.")
+@with_jobs_option
 @with_now_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_delivery_options

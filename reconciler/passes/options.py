@@ -30,6 +30,7 @@ class ReconcileOptions(Struct, frozen=True, kw_only=True):
     so, to a pass over a newer commit, no more are begun than are at once, and slow ones are left. ``on_source`` is told
     the source commit once it is found. ``now`` is the time of the pass (None: the time of day). With
     ``accept_settings``, the settings that the source changes are meant; ``accepted_settings`` is a file that says so.
+    ``jobs`` processes may share the work of a pass that makes much (0: as many as there are processors).
     """
 
     rev: str = ""
@@ -40,6 +41,7 @@ class ReconcileOptions(Struct, frozen=True, kw_only=True):
     allowed: Allowed = field(default_factory=Allowed)
     dry_run: bool = False
     output: str = "text"
+    jobs: int = 1
     now: "datetime | None" = None
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
     is_stopping: Callable[[], bool] = never_stop

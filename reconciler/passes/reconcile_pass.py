@@ -38,6 +38,7 @@ from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome, commit_outcome, run_pass
 from reconciler.rendering.rendered_objects import refuse_objects_clusters_reject
 from reconciler.repository import Repository
+from reconciler.repository.processes import usable_processors
 from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.timing import Flip, earliest_flip
@@ -72,6 +73,7 @@ def reconcile_fleet(
 
     The error of a source that is refused ends it, unless there are members that get the last good commit meanwhile.
     """
+    repository.processes = options.jobs or usable_processors()
     acceptance_of(options)  # a file of the machine that cannot be used is no fault of the source
     tip = _source_or_error(repository, options, log)
     if isinstance(tip, SourceTip):

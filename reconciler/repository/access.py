@@ -41,8 +41,7 @@ class Repository:
     """A repository on this machine, or the mirror of a remote one; use it in a ``with`` block."""
 
     def __init__(self, folder: GitFolder, git: GitCommand | None = None, *, mirrors: str = "") -> None:
-        self.folder = folder
-        self.mirrors = mirrors
+        self.folder, self.mirrors, self.processes = folder, mirrors, 1
         self._command = git or GitCommand(folder=folder.folder)
         self._unstored: dict[bytes, bytes] = {}
         self._commits: dict[str, CommitInfo] = {}
@@ -251,6 +250,7 @@ class Repository:
             trees=_without_present_objects(trees or {}, present),
             commits=_without_present_objects(new, present),
             algorithm=self.algorithm,
+            processes=self.processes,
         )
 
     def update_refs(self, updates: Iterable[RefUpdate], *, reason: str = "argosy") -> None:
