@@ -1,6 +1,7 @@
 """``argosy overview``: what is unwell, what moves, what waits for a person, and what the fleet would survive."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from reconciler.repository import open_repository
 from .build import Repository, a_cluster, a_deployment, argosy
 from .dated_fleet import a_dated_fleet, commit_later, run_until_well, silent_log, tips
 from .memory_fleet import MemoryFleet, settle
+from .paged import browser_of
 
 WEB = "Deployment.apps default/web"
 FOLDER = {"web": a_deployment("web"), "paris": a_cluster("paris")}
@@ -146,6 +148,21 @@ def test_silent_members_are_told_since_when_and_do_not_count_as_applied(fleet: M
     }
 
 
+def test_a_list_of_the_page_that_is_cut_says_of_how_many_it_has_the_first(tmp_path: Path) -> None:
+    """101 Deployments are unwell, each for a reason of its own."""
+    files = {f"web-{number}.yaml": a_deployment(f"web-{number}", replicas=1) for number in range(101)}
+    fleet = a_dated_fleet(tmp_path / "fleet", files, "oslo")
+    run_until_well(fleet, 0)
+    for (plural, _, name), live in fleet.members["oslo"].objects.items():
+        if plural == "deployments.apps" and name != "web":
+            live["status"] = {**live["status"], "readyReplicas": 0, "availableReplicas": 0}
+    fleet.run(60)
+    found = told(fleet)
+    assert (len(found["unwell"]), found["unwellReasons"], found["unwellCount"]) == (100, 101, 101)
+    page = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", browser_of(fleet.repository).answered("/overview").text))
+    assert "The first 100 of 101: all." in page
+
+
 def test_losses_are_asked_once_for_the_same_commits(fleet: MemoryFleet) -> None:
     assert [(each["by"], each["asked"]) for each in told(fleet)["survival"]] == [("cluster", False), ("region", False)]
     found = told(fleet, losses=AskLosses.AUTO)["survival"]
@@ -215,6 +232,18 @@ def test_a_change_after_which_something_becomes_unwell_within_an_hour_has_failed
     [delivery] = told(fleet)["deliveries"]["newest"]
     assert (delivery["commit"], delivery["judged"]) == (rendered, True)
     assert delivery["failure"] == "default/Deployment.apps/web.yaml became unwell in paris within an hour"
+
+
+def test_what_is_on_its_way_after_a_change_is_no_failure_of_it_and_not_unwell(fleet: MemoryFleet) -> None:
+    a_change(fleet, 2, later=600)
+    live = fleet.members["paris"].objects["deployments.apps", "default", "web"]
+    live["status"] = {**live["status"], "updatedReplicas": 0}
+    fleet.run(60)
+    found = told(fleet)
+    assert (found["unwell"], found["unwellCount"], found["states"]) == ([], 0, {"Progressing": 1})
+    fleet.run(7200)
+    [delivery] = told(fleet)["deliveries"]["newest"]
+    assert (delivery["judged"], "failure" in delivery) == (True, False)
 
 
 def test_a_change_that_a_later_one_takes_back_within_an_hour_has_failed(fleet: MemoryFleet) -> None:

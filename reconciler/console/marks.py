@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from render.interpretation.progress import REASONS_UNDER_WAY
+
 from .styled_text import StyledText
 
 
@@ -50,13 +52,13 @@ _WORDS: Mapping[HealthState, str] = {
     """,
     HealthState.WAITING: """
         Suspended SuspendDispatching SuspendScheduling OtherScheduler LazyActivation WaitsForWave Waiting Paused Held
-        ApprovalMissing OutsideWindow Frozen PausedByControl WaveEmpty ClusterHeld RemovalHeld StillNeeded
+        ApprovalMissing OutsideWindow Frozen PausedByControl WaveEmpty ClusterHeld RemovalHeld StillNeeded NoPolicy
         WaitingForDependentOverrides WaitingForPriorityClass MovePaused EvictionBlocked waits kept held cordoned drained
         approximate warn
     """,
     HealthState.UNWELL: """
         Unwell Unhealthy Degraded Failed Incomplete Interrupted NoClusterFit Unschedulable SchedulerError QuotaExceeded
-        NoPolicy OverrideFailed BuildFailed InterpreterFailed InNoCluster ClustersUnwell ClustersFailed
+        OverrideFailed BuildFailed InterpreterFailed InNoCluster ClustersUnwell ClustersFailed
         TooManyUnreachable TooManyFailures CheckNotMet RolledBack AbortedByControl Refused MoveStopped NotReady failed
         conflict blocked unhealthy refused not FAIL went BadRequest Unauthorized Forbidden NamespaceMissing
         KindNotServed NotFound FieldManagerConflict Conflict Expired RequestTooLarge NotAcceptable Invalid Immutable
@@ -70,7 +72,10 @@ _WORDS: Mapping[HealthState, str] = {
         ClusterUnseen OnlyRendered NotRecorded none Silent NeverSeen disconnected
     """,
 }
-STATE_BY_WORD = {word: state for state, words in _WORDS.items() for word in words.split()}
+STATE_BY_WORD = {
+    **{word: state for state, words in _WORDS.items() for word in words.split()},
+    **dict.fromkeys(REASONS_UNDER_WAY, HealthState.PROGRESSING),
+}
 """The state of each word that begins a cell of a column of states, or a part of one after a comma."""
 
 _TRUTHS = {"True": HealthState.WELL, "False": HealthState.UNWELL, "Unknown": HealthState.UNKNOWN}
@@ -92,6 +97,8 @@ _EXPLAINING = frozenset({"REASON", "STATE"})
 _SAME_IN_EACH_ROW = {"NOT WELL": HealthState.UNWELL, "PENDING": HealthState.WAITING}
 """Tables in which each row is in a state by standing there, by the title of their first column."""
 _REMARK = "NOTE"
+_JUDGED = {"Unwell": HealthState.UNWELL, "Unknown": HealthState.UNKNOWN, "Well": HealthState.WELL}
+"""The words of a state that is judged already, so that its reason changes nothing about it."""
 
 
 def state_of_cell(title: str, cell: str) -> HealthState | None:
@@ -114,6 +121,8 @@ def state_of_row(header: Sequence[str], cells: Sequence[str]) -> HealthState | N
     Nothing is well beside a remark that is not understood here.
     """
     states = {title: state_of_cell(title, cell) for title, cell in zip(header, cells, strict=True)}
+    if "STATE" in header and (judged := _JUDGED.get(cells[header.index("STATE")])):
+        return judged
     explained = (states[title] for title in header if title in _EXPLAINING)
     reasons = [each for each in explained if each is not HealthState.WELL]
     state = _most_important(reasons) or _SAME_IN_EACH_ROW.get(header[0]) or _most_important(states.values())

@@ -1,6 +1,6 @@
 """The document of ``argosy status cluster/NAME``."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType
@@ -144,6 +144,7 @@ def _surveyed_fields(name: str, objects: tuple[LiveObjectPart, ...], survey: "Su
     from reconciler.survey.apps import apps_in_cluster
 
     known = {str(each.ref): each for each in survey.objects if name in each.replicas}
+    others = _states_without_binding(name, {str(each.object) for each in objects} - known.keys(), survey)
     return {
         "summary": next((surveyed_cluster_part(each) for each in survey.clusters if each.name == name), UNSET),
         "apps": tuple(
@@ -152,13 +153,30 @@ def _surveyed_fields(name: str, objects: tuple[LiveObjectPart, ...], survey: "Su
             )
             for each in apps_in_cluster(name, known.values())
         ),
-        "objects": tuple(_object_with_survey(each, known.get(str(each.object)), name) for each in objects),
+        "objects": tuple(
+            _object_with_survey(each, known[str(each.object)], name)
+            if str(each.object) in known
+            else replace(each, state=others.get(str(each.object), "Unknown"))
+            for each in objects
+        ),
     }
 
 
-def _object_with_survey(part: LiveObjectPart, known: "SurveyedObject | None", cluster: str) -> LiveObjectPart:
-    if known is None:  # a Namespace that goes along with the objects in it
-        return replace(part, state="Well" if part.applied is True and part.health == "Healthy" else "Unknown")
+def _states_without_binding(cluster: str, names: Collection[str], survey: "Survey") -> dict[str, str]:
+    """Return the states of objects in a cluster that have no binding: Namespaces that go along with what is in them."""
+    from reconciler.survey.objects import state_of_object_without_binding
+    from render.layout import ref_of_object_path
+
+    branches, found = survey.branches, {}
+    for path in branches.recorded.paths_below(f"works/{cluster}") if names else ():
+        name = str(ref_of_object_path(path.split("/", 2)[2]))
+        if name in names:
+            state = state_of_object_without_binding(path, cluster, branches, survey.usual).state
+            found[name] = str(state)
+    return found
+
+
+def _object_with_survey(part: LiveObjectPart, known: "SurveyedObject", cluster: str) -> LiveObjectPart:
     return replace(
         part,
         state=str(known.in_cluster(cluster).state),

@@ -1,13 +1,15 @@
 """The document of ``argosy status KIND/NAME``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, UnsetType, field
+from msgspec.structs import replace
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
-from .parts import ConditionPart, Message, ObjectName, Reason
+from .parts import ConditionPart, Message, ObjectName, Reason, StateWord
 from .status_parts import LiveObjectPart, as_recorded, live_object_part
+from .survey_parts import words_of_states
 
 if TYPE_CHECKING:
     from reconciler.status.branches import RecordedFleet
@@ -60,6 +62,10 @@ class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     printed_by = ("status KIND/NAME",)
 
     object: ObjectName
+    state: StateWord
+    states: Annotated[
+        Mapping[str, int], meaning_of_field("In how many of its clusters it is in which state, the worst first.")
+    ]
     policy: Annotated[str | None, meaning_of_field("The policy that claims it.")]
     conditions: Annotated[tuple[ConditionPart, ...], meaning_of_field("The conditions of its binding.")]
     clusters: Annotated[tuple[LiveObjectPart, ...], meaning_of_field("The object in each of its clusters.")]
@@ -90,14 +96,21 @@ def object_status_document(branches: "RecordedFleet", binding: "Binding") -> Obj
     """Return what is known of an object as a document."""
     from reconciler.record.binding_status import expected_clusters
     from reconciler.status.objects import conditions_of, objects_of_binding
+    from reconciler.survey.objects import surveyed_object, usual_states
 
     recorded, members = branches.recorded, branches.progress
+    surveyed = surveyed_object(binding, branches, usual_states(branches))
     known = recorded.binding(binding.ref) or {}
     return ObjectStatusDocument(
         object=str(binding.ref),
+        state=str(surveyed.worst.state),
+        states=words_of_states(surveyed.counts),
         policy=binding.policy or None,
         conditions=as_recorded(conditions_of(binding, recorded, members)),
-        clusters=tuple(map(live_object_part, objects_of_binding(binding, recorded, members))),
+        clusters=tuple(
+            replace(live_object_part(each), state=str(surveyed.in_cluster(each.cluster).state))
+            for each in objects_of_binding(binding, recorded, members)
+        ),
         disconnected=tuple(name for name in expected_clusters(binding) if name not in members),
         template_status=known.get("templateStatus"),
         **_fields_of_source(branches, binding),

@@ -1,5 +1,6 @@
 """The document of ``argosy overview``."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
@@ -17,7 +18,8 @@ from render.timing import epoch_text, instant_text
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .overview_changes import RecentChangePart, UnrenderedCommitPart, change_part, unrendered_part
-from .parts import ClusterName, Message, ObjectName, Reason, Rendered
+from .parts import ClusterName, Message, ObjectName, Reason, Rendered, StateWord
+from .survey_parts import words_of_states
 
 _MOST_CLUSTERS = 10
 _MOST_MEMBERS = 100
@@ -36,7 +38,7 @@ class UnwellNowPart(DocumentPart, frozen=True, kw_only=True):
     reason: Reason
     message: Message
     since: Since = UNSET
-    applied: Annotated[bool, meaning_of_field("False if it is not there as it must be, or nobody knows that it is.")]
+    applied: Annotated[bool, meaning_of_field("False if it is not there as it must be.")]
     owner: Annotated[str, meaning_of_field("Whose it is; absent where nothing tells.")] | UnsetType = UNSET
     owner_from: (
         Annotated[str, meaning_of_field("How that is known: a label, an annotation, or the last author of its file.")]
@@ -108,6 +110,7 @@ class LateMemberPart(DocumentPart, frozen=True, kw_only=True):
     """A member that is silent, or has not what it is asked for."""
 
     cluster: ClusterName
+    state: StateWord
     silent: Annotated[bool, meaning_of_field("True if nobody knows how its objects are.")]
     awaited: Annotated[bool, meaning_of_field("True if passes apply to it.")]
     reason: Reason
@@ -136,12 +139,20 @@ class MembersPart(DocumentPart, frozen=True, kw_only=True):
 
     total: Annotated[int, meaning_of_field("How many there are.")]
     applied: Annotated[int, meaning_of_field("How many are known to have what they are asked for.")]
+    states: Annotated[
+        Mapping[str, int],
+        meaning_of_field(
+            "How many clusters are in which state, the worst first, as `argosy list clusters` counts them: those that"
+            " left the source among them."
+        ),
+    ]
     late: Annotated[
         tuple[LateMemberPart, ...], meaning_of_field("The first hundred that are not, the silent ones first.")
     ]
     late_count: Annotated[int, meaning_of_field("How many are not.")]
     silent_count: Annotated[int, meaning_of_field("How many of these are silent.")]
     drift: Annotated[tuple[DriftPart, ...], meaning_of_field("The first hundred kinds of drift, by member.")]
+    drift_kinds: Annotated[int, meaning_of_field("How many kinds of drift there are, by member.")]
     drift_count: Annotated[int, meaning_of_field("How many objects drift, an object in each member for itself.")]
 
 
@@ -217,9 +228,16 @@ class OverviewDocument(OutputDocument, frozen=True, kw_only=True):
     well: Annotated[bool, meaning_of_field("True if everything is placed, applied and healthy, as far as is known.")]
     unwell: Annotated[
         tuple[UnwellNowPart, ...],
-        meaning_of_field("The first hundred objects that are not, once for each reason, the worst and oldest first."),
+        meaning_of_field(
+            "The first hundred objects that are unwell, once for each reason, the worst and oldest first."
+        ),
     ]
-    unwell_count: Annotated[int, meaning_of_field("How many objects are not, each counted once.")]
+    unwell_count: Annotated[int, meaning_of_field("How many objects are unwell, each counted once.")]
+    unwell_reasons: Annotated[int, meaning_of_field("How many entries `unwell` would have if it had all.")]
+    states: Annotated[
+        Mapping[str, int],
+        meaning_of_field("How many objects are in which state, the worst first, as `argosy list objects` counts them."),
+    ]
     changes: Annotated[
         tuple[RecentChangePart, ...], meaning_of_field("The rendered commits of the last 24 hours, the newest first.")
     ]
@@ -253,6 +271,8 @@ def overview_document(overview: FleetOverview) -> OverviewDocument:
         well=overview.is_well,
         unwell=tuple(map(_unwell_part, overview.unwell.first)),
         unwell_count=overview.unwell.count,
+        unwell_reasons=overview.unwell.reasons,
+        states=words_of_states(overview.states),
         changes=tuple(change_part(each, _waiting_for(each.source, overview)) for each in overview.changes),
         unrendered_commits=tuple(map(unrendered_part, overview.unrendered)),
         going_out=tuple(map(_going_out_part, overview.going_out)),
@@ -333,6 +353,7 @@ def _members_part(overview: FleetOverview) -> MembersPart:
     return MembersPart(
         total=members.count,
         applied=members.applied,
+        states=words_of_states(members.states),
         late=tuple(map(_late_member_part, members.late[:_MOST_MEMBERS])),
         late_count=len(members.late),
         silent_count=sum(each.is_silent for each in members.late),
@@ -340,6 +361,7 @@ def _members_part(overview: FleetOverview) -> MembersPart:
             DriftPart(cluster=each.cluster, reason=each.reason, objects=each.count, first=each.first)
             for each in members.drift[:_MOST_MEMBERS]
         ),
+        drift_kinds=len(members.drift),
         drift_count=sum(each.count for each in members.drift),
     )
 
@@ -347,6 +369,7 @@ def _members_part(overview: FleetOverview) -> MembersPart:
 def _late_member_part(each: LateMember) -> LateMemberPart:
     return LateMemberPart(
         cluster=each.cluster,
+        state=str(each.state),
         silent=each.is_silent,
         awaited=each.is_awaited,
         reason=each.reason,

@@ -18,10 +18,12 @@ class RecentChangePart(DocumentPart, frozen=True, kw_only=True):
     commit: Rendered
     time: Annotated[str, meaning_of_field("When it was made, or the earliest time at which it can have been.")]
     source: Annotated[str, meaning_of_field("The source commit that it was made from.")]
-    author: Annotated[str, meaning_of_field("The author of the source commit.")]
-    subject: Annotated[str, meaning_of_field("The first line of the source commit's message.")]
+    author: Annotated[
+        str, meaning_of_field("Who wrote it: the newest commit of that source that is about the fleet's own folder.")
+    ]
+    subject: Annotated[str, meaning_of_field("The first line of the message of the same commit.")]
     new_source: Annotated[
-        bool, meaning_of_field("False if the source is the same as before: facts, time or a wave led to it.")
+        bool, meaning_of_field("False if the fleet's folder is the same as before: facts, time or a wave led to it.")
     ]
     first: Annotated[bool, meaning_of_field("Present if it is the first of the fleet.")] | UnsetType = UNSET
     clusters: (

@@ -7,12 +7,14 @@ rollout went on. The first rendered commit of a fleet is none: before it there w
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import takewhile
 
 from msgspec import Struct, field
 
 from reconciler.backtest.past import RecordedInstant
 from reconciler.branches.reading import read_previous
+from reconciler.branches.source_commits import FleetFolder
 from reconciler.pipeline.rollouts.state_files import ROLLOUTS_FOLDER, has_rollout_states, rollout_states_of_tree
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.changing_commits import ChangingCommit, ListingLimits, commits_changing_files
@@ -71,7 +73,7 @@ class RenderedChange(Struct, frozen=True, kw_only=True):
         return len({below for found in self.files.values() for below in found})
 
 
-class ChangeReader(Struct, kw_only=True):
+class ChangeReader(Struct, kw_only=True, dict=True):
     """The passes of a fleet, the oldest first, and what each of them changed."""
 
     repository: Repository
@@ -86,8 +88,25 @@ class ChangeReader(Struct, kw_only=True):
     @property
     def positions(self) -> list[int]:
         """The positions of the passes that rendered another source than the one before."""
-        passes = self.passes
-        return [number for number in range(1, len(passes)) if passes[number].source != passes[number - 1].source]
+        return [number for number in range(1, len(self.passes)) if self.is_of_new_source(number)]
+
+    def is_of_new_source(self, number: int) -> bool:
+        """Say whether a pass rendered another source than the one before; that outside the fleet's folder is none."""
+        if not number:
+            return True
+        own, before = self.passes[number].source, self.passes[number - 1].source
+        return own != before and self._folder_of_fleet.differs(before, own)
+
+    def source_of_pass(self, number: int) -> CommitInfo:
+        """Return the newest source commit of a pass that changes the fleet's folder; else the one that it rendered."""
+        source = self.repository.commit_info(self.passes[number].source)
+        if not number:
+            return source
+        return self._folder_of_fleet.newest_change(self.passes[number - 1].source, source, _MOST_BROUGHT)
+
+    @cached_property
+    def _folder_of_fleet(self) -> FleetFolder:
+        return FleetFolder(self.repository, self.passes[-1].source)
 
     def change(self, number: int) -> RenderedChange:
         """Return the change that a pass began."""
@@ -97,7 +116,7 @@ class ChangeReader(Struct, kw_only=True):
             step=step,
             later=frozenset(each.commit.id for each in self.passes[number:]),
             own=frozenset(each.commit.id for each in self._passes_until_next_change(number)),
-            source=self.repository.commit_info(step.source),
+            source=self.source_of_pass(number),
             files=files,
             count=count,
             went_back=self._commit_that_took_back(number),
@@ -106,8 +125,9 @@ class ChangeReader(Struct, kw_only=True):
         )
 
     def _passes_until_next_change(self, number: int) -> Iterator[RecordedInstant]:
-        source = self.passes[number].source
-        return takewhile(lambda each: each.source == source, self.passes[number:])
+        yield self.passes[number]
+        later = takewhile(lambda each: not self.is_of_new_source(each), range(number + 1, len(self.passes)))
+        yield from (self.passes[each] for each in later)
 
     def _commits_of_change(self, number: int) -> "_Span":
         """Return the passes by which a change went out: the first, and those that went on with its rollout."""
@@ -176,7 +196,7 @@ class ChangeReader(Struct, kw_only=True):
             step = self.passes[later]
             if step.at > end:
                 break
-            if step.source == self.passes[later - 1].source:
+            if not self.is_of_new_source(later):
                 continue
             message = self.repository.commit_info(step.source).message
             reverted = set(_REVERTS.findall(message)) & own
@@ -217,6 +237,8 @@ class _Span(Struct, frozen=True, kw_only=True):
 class RecentChange(Struct, frozen=True, kw_only=True):
     """A rendered commit of late: its time, its source, who wrote that, and how much of clusters it touched.
 
+    ``author`` and ``subject`` are those of the newest commit of that source which changes the fleet's folder.
+
     ``is_of_new_source`` is false where passes went on with the same source: by facts, time, or a wave.
     """
 
@@ -238,7 +260,7 @@ def recent_changes(reader: ChangeReader, since: datetime) -> Iterator[RecentChan
         if step.at < since:
             return
         files, count = reader.files_of_pass(number) if number else ({}, 0)
-        source = reader.repository.commit_info(step.source)
+        source = reader.source_of_pass(number)
         objects = {below for found in files.values() for below in found}
         yield RecentChange(
             commit=step.commit.id,
@@ -246,7 +268,7 @@ def recent_changes(reader: ChangeReader, since: datetime) -> Iterator[RecentChan
             source=step.source,
             author=source.author,
             subject=source.subject,
-            is_of_new_source=not number or step.source != reader.passes[number - 1].source,
+            is_of_new_source=reader.is_of_new_source(number),
             is_first=not step.commit.parents,
             clusters=len(files),
             objects=len(objects) if files else count,

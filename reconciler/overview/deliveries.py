@@ -8,7 +8,8 @@ Both are measured over the newest changes of the source (``changes``), by what t
    healthy, and *healthy* when that is so in each cluster that it touched and that is still a member.
 4. It *failed* if a later commit took it back within an hour, if its rollout failed, or if something that it touched is
    recorded as unwell within an hour after it was in the cluster: after it had been well, or still when the hour ends.
-   What happens once a later change is there is not counted for it.
+   What is on its way, such as a Job that runs, is neither well nor unwell. What happens once a later change is there
+   is not counted for it.
 5. Until an hour has passed in each cluster a change that has not failed is not judged yet.
 
 What is known for good of a change is kept beside the repository.
@@ -24,6 +25,7 @@ from msgspec.structs import replace
 
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
+from reconciler.survey.states import SurveyedState
 from render.errors import GitError
 from render.json_values import json_text, value_of_json_text
 
@@ -198,18 +200,26 @@ def _reason_not_to_measure(
 
 
 class _CourseInCluster(Struct, frozen=True, kw_only=True):
-    """The course of a change in one cluster: since when it is there and healthy (None: not yet), and what was unwell.
+    """The course of a change in one cluster: since when it is there (None: not yet), and how what it touched was.
 
-    ``unwell`` are the times at which objects that it touched were recorded as unwell after they had been well.
+    ``states`` are those of each object that it touched, by path below the cluster's folder, the oldest first.
     ``superseded`` is since when the cluster has a later change (None: it has none), for which nothing counts that
     happens then.
     """
 
     cluster: str
     there: datetime | None
-    healthy: datetime | None = None
-    unwell: tuple[tuple[datetime, str], ...] = ()
+    states: Mapping[str, Sequence[tuple[datetime, SurveyedState]]] = field(default_factory=dict)
     superseded: datetime | None = None
+
+    @property
+    def healthy(self) -> datetime | None:
+        """The time since when all of it is there and well; None where it is not yet."""
+        if self.there is None:
+            return None
+        times = [_first_well(each, self.there) for each in self.states.values()]
+        known = [each for each in times if each is not None]
+        return max((self.there, *known)) if len(known) == len(times) else None
 
     def is_over(self, now: datetime) -> bool:
         """Say whether an hour has passed since the change is in the cluster."""
@@ -222,11 +232,26 @@ class _CourseInCluster(Struct, frozen=True, kw_only=True):
         end = self.there + WITHIN
         if self.superseded is not None and self.superseded < end:
             end = self.superseded - timedelta(seconds=1)
-        if (healthy := self.healthy) is None or healthy > end:
-            is_late = self.superseded is None and now >= end
-            return f"it was not healthy in {self.cluster} an hour after it was there" if is_late else ""
-        found = [below for at, below in self.unwell if at <= end]
-        return f"{found[0]} became unwell in {self.cluster} within an hour" if found else ""
+        if self.superseded is None and now >= end and self._has_never_been_well(self.there, end):
+            return f"it was not healthy in {self.cluster} an hour after it was there"
+        found = sorted(self._relapses(self.there, end))
+        return f"{found[0][1]} became unwell in {self.cluster} within an hour" if found else ""
+
+    def _has_never_been_well(self, there: datetime, end: datetime) -> bool:
+        """Say whether an object is unwell at the end of the hour that has not been well since the change was there."""
+        times = ((_first_well(each, there), each) for each in self.states.values())
+        return any(
+            (well_at is None or well_at > end) and _state_at(end, each) is SurveyedState.UNWELL
+            for well_at, each in times
+        )
+
+    def _relapses(self, there: datetime, end: datetime) -> Iterator[tuple[datetime, str]]:
+        """Yield when objects became unwell that had been well since the change was there."""
+        for below, states in self.states.items():
+            well_at = _first_well(states, there)
+            for at, state in states if well_at is not None else ():
+                if well_at is not None and well_at < at <= end and state is SurveyedState.UNWELL:
+                    yield at, below
 
 
 def _course(
@@ -236,29 +261,20 @@ def _course(
     there = next((at for at, commit in converged if commit in change.later), None)
     if there is None:
         return _CourseInCluster(cluster=cluster, there=None)
-    healthy, unwell, is_healthy = there, [], True
-    for below, is_kept in sorted(files.items()):
-        if not is_kept:
-            continue
-        states = timelines.health(cluster, below)
-        well_at = _first_well(states, there)
-        if well_at is None:
-            is_healthy = False
-            continue
-        healthy = max(healthy, well_at)
-        unwell += [(at, below) for at, is_well in states if at > well_at and not is_well]
     return _CourseInCluster(
         cluster=cluster,
         there=there,
-        healthy=healthy if is_healthy else None,
-        unwell=tuple(sorted(unwell)),
+        states={below: timelines.states_of_object(cluster, below) for below, is_kept in files.items() if is_kept},
         superseded=next((at for at, commit in converged if commit in change.later - change.own), None),
     )
 
 
-def _first_well(states: Sequence[tuple[datetime, bool]], there: datetime) -> datetime | None:
+def _first_well(states: Sequence[tuple[datetime, SurveyedState]], there: datetime) -> datetime | None:
     """Return since when an object was well once the change was there; None where it is not yet."""
-    at_arrival = next((is_well for at, is_well in reversed(states) if at <= there), False)
-    if at_arrival:
+    if _state_at(there, states) is SurveyedState.WELL:
         return there
-    return next((at for at, is_well in states if at > there and is_well), None)
+    return next((at for at, state in states if at > there and state is SurveyedState.WELL), None)
+
+
+def _state_at(when: datetime, states: Sequence[tuple[datetime, SurveyedState]]) -> SurveyedState:
+    return next((state for at, state in reversed(states) if at <= when), SurveyedState.UNKNOWN)

@@ -1,5 +1,6 @@
 """The overview of a fleet: every answer of the first look, joined."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -9,6 +10,8 @@ from reconciler.branches.source_commits import UnrenderedCommit, unrendered_comm
 from reconciler.console.log import Log
 from reconciler.status.branches import RecordedFleet
 from reconciler.status.fleet_views import is_fleet_well
+from reconciler.survey.states import SurveyedState
+from reconciler.survey.surveying import Survey, counts_of_objects
 from render.rollouts.state import RolloutState
 
 from .changes import ChangeReader, RecentChange, recent_changes
@@ -28,13 +31,15 @@ RECENT = timedelta(hours=24)
 class FleetOverview(Struct, frozen=True, kw_only=True):
     """The first look at a fleet. ``is_past``: it is of an earlier time. ``is_cut_off``: earlier passes are not here.
 
-    ``unrendered`` are the source commits of late of which no rendered commit was made for themselves.
+    ``states`` counts its objects as ``argosy list objects`` does. ``unrendered`` are the source commits of late of
+    which no rendered commit was made for themselves.
     """
 
     branches: RecordedFleet
     now: datetime
     is_past: bool
     is_well: bool
+    states: Mapping[SurveyedState, int]
     unwell: Unwell
     changes: tuple[RecentChange, ...]
     going_out: tuple[RolloutState, ...]
@@ -46,9 +51,12 @@ class FleetOverview(Struct, frozen=True, kw_only=True):
     is_cut_off: bool = False
 
 
-def overview_of_fleet(asked: AskedFleet, log: Log, losses: AskLosses) -> FleetOverview:
-    """Return the first look at a fleet, read from its branches."""
+def overview_of_fleet(
+    asked: AskedFleet, log: Log, losses: AskLosses, known_survey: Survey | None = None
+) -> FleetOverview:
+    """Return the first look at a fleet, read from its branches; ``known_survey`` is theirs, if there is one already."""
     branches, repository = asked.branches, asked.repository
+    survey = known_survey or Survey(branches)
     fleet, status = branches.fleet, branches.status_commit
     with log.timed("read history"):
         known = known_branches(repository, fleet.previous.commit, status or None, MOST_PASSES, MOST_LOOKS)
@@ -68,12 +76,13 @@ def overview_of_fleet(asked: AskedFleet, log: Log, losses: AskLosses) -> FleetOv
         now=asked.instant,
         is_past=asked.is_past,
         is_well=is_fleet_well(branches),
-        unwell=unwell_objects(branches, owners),
+        states=counts_of_objects(survey.objects),
+        unwell=unwell_objects(survey, owners),
         changes=changes,
         going_out=fleet.rollouts_under_way,
         waiting=what_waits(asked),
         survival=survival_of_fleet(asked, log, losses),
-        members=members_of_fleet(branches),
+        members=members_of_fleet(survey),
         deliveries=deliveries,
         unrendered=unrendered,
         is_cut_off=known.is_cut_off,

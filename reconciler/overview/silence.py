@@ -1,13 +1,15 @@
 """The members that are silent or behind, and what drifts: objects that are otherwise in members than was committed."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from reconciler.status.blind_spots import reasons_members_are_unseen
 from reconciler.status.branches import RecordedFleet
 from reconciler.status.live_replicas import live_shares_of_bindings, shares_asking_for_other_replicas
+from reconciler.survey.states import SurveyedState, rank_of_state, state_of_member
+from reconciler.survey.surveying import Survey
 
 SCALED = "ScaledOtherwise"
 """The reason of what asks for other replicas in a member than its tree says."""
@@ -21,6 +23,7 @@ class LateMember(Struct, frozen=True, kw_only=True):
     """
 
     cluster: str
+    state: SurveyedState
     reason: str
     message: str
     hint: str = ""
@@ -39,21 +42,27 @@ class Drift(Struct, frozen=True, kw_only=True):
 
 
 class MembersNow(Struct, frozen=True, kw_only=True):
-    """The members: how many there are and are known to have what they are asked for, those that are not, and drift."""
+    """The members: how many there are and are known to have what they are asked for, those that are not, and drift.
+
+    ``states`` counts all clusters, those that left the source among them.
+    """
 
     count: int
     applied: int
+    states: Mapping[SurveyedState, int]
     late: tuple[LateMember, ...]
     drift: tuple[Drift, ...]
 
 
-def members_of_fleet(branches: RecordedFleet) -> MembersNow:
+def members_of_fleet(survey: Survey) -> MembersNow:
     """Return what is known of the members: the silent ones first, and of these the longest first."""
+    branches, counts = survey.branches, Counter(each.state for each in survey.usual.reasons.values())
     late = sorted(_late_members(branches), key=lambda each: (not each.is_silent, each.since or "~", each.cluster))
     found = branches.progress.values() if branches.is_applied_by_passes else ()
     return MembersNow(
         count=len(branches.fleet.members),
         applied=sum(1 for each in found if each.is_reached and each.is_known),
+        states={state: counts[state] for state in sorted(counts, key=rank_of_state)},
         late=tuple(late),
         drift=tuple(_drift(branches)),
     )
@@ -66,6 +75,7 @@ def _late_members(branches: RecordedFleet) -> Iterator[LateMember]:
         if not each.is_reached:
             yield LateMember(
                 cluster=name,
+                state=state_of_member(each).state,
                 reason=each.reason,
                 message=each.message,
                 hint=each.hint,
@@ -75,7 +85,13 @@ def _late_members(branches: RecordedFleet) -> Iterator[LateMember]:
             )
         elif spot is not None:
             yield LateMember(
-                cluster=name, reason=spot.state, message=spot.message, hint=spot.hint, since=spot.since, is_silent=False
+                cluster=name,
+                state=state_of_member(each).state,
+                reason=spot.state,
+                message=spot.message,
+                hint=spot.hint,
+                since=spot.since,
+                is_silent=False,
             )
 
 

@@ -8,6 +8,7 @@ from reconciler.branches.source_commits import UnrenderedCommit
 from reconciler.console.cluster_lists import MOST_NAMED
 from reconciler.console.text import Section, section_with_table
 from reconciler.status.staleness import time_since_in_words
+from reconciler.survey.states import SurveyedState
 from render.timing import epoch_text, instant_text
 from render.words import counted_noun, first_few
 
@@ -25,6 +26,11 @@ HOW_FAILURES = (
     " hour after it is in a member"
 )
 _MOST_ROWS = 10
+_OTHER_STATES = {
+    SurveyedState.UNKNOWN: "nobody knows how {objects} {verb} everywhere",
+    SurveyedState.PROGRESSING: "{objects} {verb} on the way",
+}
+_WORDS_OF_LATE = {SurveyedState.WAITING: "held"}
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
@@ -54,9 +60,10 @@ def head_of_overview(overview: FleetOverview) -> str:
 
 def _unwell(overview: FleetOverview) -> Section:
     found, now = overview.unwell, overview.branches.now
+    others = _lines_of_other_states(overview)
     if not found.count:
         known = "everything that is known is well" if overview.is_well else "no object is known to be unwell"
-        return Section(title="UNWELL", before=(known,))
+        return Section(title="UNWELL", before=(known, *others))
     rows = [_row_of_unwell(each, now) for each in found.first[:_MOST_ROWS]]
     more = found.reasons - len(rows)
     section = section_with_table(
@@ -65,7 +72,19 @@ def _unwell(overview: FleetOverview) -> Section:
         rows,
         before=(f"{counted_noun(found.count, 'object')} unwell",),
     )
-    return replace(section, after=(f"and {counted_noun(more, 'more row')}: argosy status",) if more else ())
+    return replace(
+        section, after=(*((f"and {counted_noun(more, 'more row')}: argosy status",) if more else ()), *others)
+    )
+
+
+def _lines_of_other_states(overview: FleetOverview) -> tuple[str, ...]:
+    """Return how many objects are neither well nor unwell, and the command that lists them."""
+    found = [(state, count) for state, count in overview.states.items() if state in _OTHER_STATES]
+    return tuple(
+        f"{_OTHER_STATES[state].format(objects=counted_noun(count, 'object'), verb='is' if count == 1 else 'are')}:"
+        f" argosy list objects --state {state}"
+        for state, count in found
+    )
 
 
 def _row_of_unwell(each: UnwellObject, now: float) -> tuple[str, ...]:
@@ -169,7 +188,12 @@ def _members(overview: FleetOverview) -> Section:
         text = f"{counted_noun(members.count, 'member')}; passes apply to none, and nothing is recorded of them"
         return Section(title="MEMBERS", before=(text,))
     rows = [
-        (each.cluster, "silent" if each.is_silent else "late", each.reason, time_since_in_words(each.since, now) or "-")
+        (
+            each.cluster,
+            "silent" if each.is_silent else _WORDS_OF_LATE.get(each.state, "late"),
+            each.reason,
+            time_since_in_words(each.since, now) or "-",
+        )
         for each in members.late[:_MOST_ROWS]
     ]
     lines = [

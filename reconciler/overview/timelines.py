@@ -14,9 +14,9 @@ from reconciler.backtest.past import RecordedInstant
 from reconciler.ledger.branch_file import FileFault, object_of_content
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
-from reconciler.record.recorded_status import is_applied_and_healthy
 from reconciler.repository import Repository
 from reconciler.repository.changing_commits import ListingLimits, commits_changing_files
+from reconciler.survey.states import SurveyedState, state_of_work
 from render.errors import GitError
 from render.gitobjects import TREE_MODE
 from render.model import mapping_or_empty
@@ -43,7 +43,7 @@ class RecordedTimelines(Struct, frozen=True, kw_only=True, dict=True):
     tip: bytes
     is_whole: bool = True
     _converged: dict[tuple[bytes | None, bytes | None], str] = field(default_factory=dict)
-    _is_well: dict[bytes, bool] = field(default_factory=dict)
+    _states: dict[bytes, SurveyedState] = field(default_factory=dict)
 
     def states(self, path: str) -> list[State]:
         """Return the states of a file, the oldest first; the first one is that at the beginning."""
@@ -58,9 +58,9 @@ class RecordedTimelines(Struct, frozen=True, kw_only=True, dict=True):
         merged = _merged_states(*(self.states(path) for path in paths))
         return ((at, self._converged_in(*ids)) for at, *ids in merged)
 
-    def health(self, cluster: str, below: str) -> list[tuple[datetime, bool]]:
-        """Return since when an object was applied and healthy in a cluster, and was not."""
-        return [(at, id_ is not None and self._is_well_in(id_)) for at, id_ in self.states(f"works/{cluster}/{below}")]
+    def states_of_object(self, cluster: str, below: str) -> list[tuple[datetime, SurveyedState]]:
+        """Return since when an object was in which state in a cluster."""
+        return [(at, self._state_in_file(id_)) for at, id_ in self.states(f"works/{cluster}/{below}")]
 
     def _converged_in(self, record: bytes | None, inventory: bytes | None) -> str:
         if (record, inventory) not in self._converged:
@@ -82,14 +82,16 @@ class RecordedTimelines(Struct, frozen=True, kw_only=True, dict=True):
         except GitError:  # a damaged record tells nothing
             return None
 
-    def _is_well_in(self, id_: bytes) -> bool:
-        if id_ not in self._is_well:
+    def _state_in_file(self, id_: bytes | None) -> SurveyedState:
+        if id_ is None:
+            return SurveyedState.UNKNOWN
+        if id_ not in self._states:
             try:
                 work = object_of_content(self.repository.read_blobs([id_])[id_])
             except FileFault:  # a damaged record tells nothing
                 work = {}
-            self._is_well[id_] = is_applied_and_healthy(mapping_or_empty(work))
-        return self._is_well[id_]
+            self._states[id_] = state_of_work(mapping_or_empty(work)).state
+        return self._states[id_]
 
     @cached_property
     def _trees(self) -> dict[bytes, dict[str, tuple[bool, bytes]]]:

@@ -1,4 +1,4 @@
-"""Whatever is unwell in a fleet: for how long, where, and whose it is.
+"""Whatever is unwell in a fleet, as the survey has it: for how long, where, and whose it is.
 
 An object that is unwell for one reason in many clusters is told once. What is not applied comes before what is
 unhealthy, and then what has been so for longest.
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.record.cluster_files import ObjectReason
-from reconciler.rendering.problems import EXPECTED
 from reconciler.repository import Repository
-from reconciler.status.branches import RecordedFleet
-from reconciler.status.fleet_views import objects_not_healthy
+from reconciler.status.fleet import conditions_at_fault
+from reconciler.survey.objects import SurveyedObject
+from reconciler.survey.states import StateReason, SurveyedState
+from reconciler.survey.surveying import Survey
 from render.binding import Binding
 from render.errors import GitError
 from render.model import ObjectRef
@@ -28,7 +28,7 @@ MOST_SHOWN = 100
 class UnwellObject(Struct, frozen=True, kw_only=True):
     """An object that is unwell for one reason: in which clusters ("no cluster": none), since when, and whose it is.
 
-    ``is_applied`` is false where it is not in the clusters as it must be, or nobody knows that it is.
+    ``is_applied`` is false where it is not in the clusters as it must be.
     """
 
     object: str
@@ -48,14 +48,15 @@ class Unwell(Struct, frozen=True, kw_only=True):
     reasons: int
 
 
-def unwell_objects(branches: RecordedFleet, owners: Owners) -> Unwell:
+def unwell_objects(survey: Survey, owners: Owners) -> Unwell:
     """Return what is unwell, the worst and the oldest first, each with its owner."""
+    unwell = [each for each in survey.objects if each.worst.state is SurveyedState.UNWELL]
     found = [
-        *_objects_with_problems(owners.repository, branches.fleet.bindings),
-        *_grouped(objects_not_healthy(branches)),
+        *_objects_with_problems(owners.repository, survey.branches.fleet.bindings),
+        *(reason for each in unwell for reason in _reasons_of_object(each)),
     ]
     found.sort(key=lambda each: (each.is_applied, each.since or "~", each.object, each.reason))
-    ref_by_name = {str(each.ref): each.ref for each in branches.fleet.bindings}
+    ref_by_name = {str(each.ref): each.ref for each in unwell}
     shown = found[:MOST_SHOWN]
     known = owners.owners_of(dict.fromkeys(ref_by_name[each.object] for each in shown if each.object in ref_by_name))
     return Unwell(
@@ -73,18 +74,17 @@ def _objects_with_problems(repository: Repository, bindings: Iterable[Binding]) 
     """Yield the objects that no pass could place or build as their policies ask, since the source that led to it."""
     times: dict[str, str] = {"": ""}
     for binding in bindings:
-        for each in binding.conditions:
-            if each.status == "False" and each.reason not in EXPECTED:
-                if each.since not in times:
-                    times[each.since] = _time_of_commit(repository, each.since)
-                yield UnwellObject(
-                    object=str(binding.ref),
-                    clusters=each.clusters,
-                    reason=each.reason,
-                    message=each.message,
-                    since=times[each.since],
-                    is_applied=False,
-                )
+        for each in conditions_at_fault(binding):
+            if each.since not in times:
+                times[each.since] = _time_of_commit(repository, each.since)
+            yield UnwellObject(
+                object=str(binding.ref),
+                clusters=each.clusters,
+                reason=each.reason,
+                message=each.message,
+                since=times[each.since],
+                is_applied=False,
+            )
 
 
 def _time_of_commit(repository: Repository, commit: str) -> str:
@@ -95,17 +95,18 @@ def _time_of_commit(repository: Repository, commit: str) -> str:
         return ""
 
 
-def _grouped(reasons: Iterable[ObjectReason]) -> Iterator[UnwellObject]:
-    """Yield what is unwell, once for the clusters that have a reason in common, since the first of them."""
-    groups: dict[tuple[str, str, str, bool], list[ObjectReason]] = {}
-    for each in reasons:
-        groups.setdefault((each.object, each.reason, each.message, each.is_applied), []).append(each)
-    for (name, reason, message, is_applied), several in groups.items():
+def _reasons_of_object(each: SurveyedObject) -> Iterator[UnwellObject]:
+    """Yield the reasons for which an object is unwell, each once for its clusters, since the first of them."""
+    groups: dict[tuple[str, str, bool], dict[str, StateReason]] = {}
+    for name, cell in sorted(each.cells.items()):
+        if cell.state is SurveyedState.UNWELL:
+            groups.setdefault((cell.reason, cell.message, cell.is_applied), {})[name] = cell
+    for (reason, message, is_applied), cells in groups.items():
         yield UnwellObject(
-            object=name,
-            clusters=tuple(each.cluster for each in several),
+            object=str(each.ref),
+            clusters=tuple(cells),
             reason=reason,
             message=message,
-            since=min((each.since for each in several if each.since), default=""),
+            since=min((cell.since for cell in cells.values() if cell.since), default=""),
             is_applied=is_applied,
         )

@@ -17,7 +17,6 @@ from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
 from reconciler.overview.rollout_commands import rollout_command
-from reconciler.survey.states import UNDER_WAY, state_by_words
 from render.kinds import BUILT_IN
 from render.model import ObjectRef
 from render.timing import epoch_text, parse_instant
@@ -73,8 +72,7 @@ def _environment() -> Environment:
         "rollout_command": lambda policy, verb, group: rollout_command(verb, policy, group),
     }
     environment.tests |= {"kind_with_pods": may_have_pods}
-    environment.filters |= {"state_word": state_of_row}
-    environment.globals |= {"static": static_files(), "reasons_under_way": UNDER_WAY}
+    environment.globals |= {"static": static_files()}
     return environment
 
 
@@ -87,18 +85,6 @@ def _shown_value(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return without_passwords(with_visible_control_characters(value)) if isinstance(value, str) else value
-
-
-def state_of_row(row: Mapping[str, Any]) -> str:
-    """Return the state of an object in a cluster, by its row in a document, as marks are named.
-
-    >>> state_of_row({"applied": True, "health": "Unhealthy", "reason": "ReplicasMissing"})
-    'unwell'
-    """
-    state = state_by_words(
-        is_applied=bool(row.get("applied")), health=row.get("health", "Unknown"), reason=row.get("reason", "")
-    )
-    return state.lower()
 
 
 def short_commit(commit: str | None) -> str:

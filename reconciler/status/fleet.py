@@ -37,7 +37,7 @@ from reconciler.rendering.problems import EXPECTED
 from reconciler.repository import Repository
 from reconciler.source.desired import is_failing_over
 from reconciler.source.facts import clusters_corrected_by_facts
-from render.binding import Binding
+from render.binding import Binding, Condition
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.errors import GitError, InputError
@@ -359,8 +359,9 @@ def clusters_with_unbuilt_object(binding: Binding) -> tuple[str, ...]:
 
 def binding_problems(binding: Binding) -> list[str]:
     """Return what is wrong with a binding: it is not placed, not built, or claimed by no policy."""
-    return [
-        f"{condition.reason}: {condition.message}"
-        for condition in binding.conditions
-        if condition.status == "False" and condition.reason not in EXPECTED
-    ]
+    return [f"{condition.reason}: {condition.message}" for condition in conditions_at_fault(binding)]
+
+
+def conditions_at_fault(binding: Binding) -> tuple[Condition, ...]:
+    """Return the conditions of a binding that say what is wrong with it."""
+    return tuple(each for each in binding.conditions if each.status == "False" and each.reason not in EXPECTED)

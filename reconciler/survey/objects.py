@@ -6,16 +6,18 @@ where the cluster is known to have what it is asked for.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
 
+from reconciler.pipeline.pending import SUSPENDED, WAITS_FOR_WAVE
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import path_in_cluster
 from reconciler.status.branches import RecordedFleet
 from reconciler.status.fleet import binding_problems
+from reconciler.status.in_no_cluster import objects_in_no_cluster
 from render.binding import Binding
 from render.matching.match import NoPolicyReason
 from render.model import Manifest, ObjectRef, Template
@@ -32,6 +34,8 @@ from .states import (
     state_of_work,
 )
 
+GOES_NOWHERE = "GoesNowhere"
+"""The reason of an object that has a binding without a cluster, where the binding says nothing more."""
 APP_LABELS = (
     "app.kubernetes.io/part-of",
     "app.kubernetes.io/instance",
@@ -39,6 +43,10 @@ APP_LABELS = (
     "app",
 )
 """The labels that say which app an object belongs to; the first that it has counts."""
+
+
+_ReadWork = Callable[[Manifest], tuple[StateReason, int | None]]
+"""Read the state of an object in a cluster, and how many of its replicas are ready."""
 
 
 class UsualStates(Struct, frozen=True, kw_only=True):
@@ -127,7 +135,7 @@ def surveyed_objects(branches: RecordedFleet, usual: UsualStates) -> Iterator[Su
     fleet = branches.fleet
     templates = {template.ref: template for template in fleet.source.desired.templates}
     recorded = branches.recorded
-    works = _Works(recorded.works() if recorded.files else {}, is_recorded=bool(recorded.files))
+    works = _Works(recorded.works() if recorded.files else {}, branches)
     found = [_object_of_binding(each, templates.get(each.ref), works, usual) for each in fleet.bindings]
     waits = StateReason(
         SurveyedState.WAITING, NoPolicyReason.NO_POLICY, "no policy selects it, so that it goes nowhere"
@@ -145,20 +153,46 @@ def surveyed_objects(branches: RecordedFleet, usual: UsualStates) -> Iterator[Su
     yield from sorted(found, key=lambda each: each.ref)
 
 
-class _Works:
-    """The records of objects in clusters; equal ones are read once."""
+def surveyed_object(binding: Binding, branches: RecordedFleet, usual: UsualStates) -> SurveyedObject:
+    """Return one object by its binding, as it is among all of them; only its own records are read."""
+    recorded, below = branches.recorded, path_in_cluster(binding.ref)
+    found = {name: recorded.manifest(f"works/{name}/{below}") for name in expected_clusters(binding)}
+    works = {below: {name: work for name, work in found.items() if work is not None}}
+    template = next((each for each in branches.fleet.source.desired.templates if each.ref == binding.ref), None)
+    return _object_of_binding(binding, template, _Works(works, branches), usual)
 
-    def __init__(self, by_path: Mapping[str, Mapping[str, Manifest]], *, is_recorded: bool) -> None:
+
+def state_of_object_without_binding(
+    path: str, cluster: str, branches: RecordedFleet, usual: UsualStates
+) -> StateReason:
+    """Return the state of an object that is recorded in a cluster and has no binding, such as a Namespace of others."""
+    return _cell_of_object(branches.recorded.manifest(path), usual.reasons[cluster], _state_and_ready)[0]
+
+
+class _Works:
+    """The records of objects in clusters; equal ones are read once. ``nowhere`` are objects that no cluster has."""
+
+    def __init__(self, by_path: Mapping[str, Mapping[str, Manifest]], branches: RecordedFleet) -> None:
         self.by_path = by_path
-        self.is_recorded = is_recorded
+        self.is_recorded = bool(branches.recorded.files)
+        self.nowhere = {
+            (each.object, each.cluster): StateReason(
+                SurveyedState.UNWELL, each.reason, each.message, each.since, is_applied=False
+            )
+            for each in objects_in_no_cluster(branches)
+        }
         self._known: dict[int, tuple[StateReason, int | None]] = {}
 
     def state_and_ready(self, work: Manifest) -> tuple[StateReason, int | None]:
         """Return the state of an object by its record, and how many replicas are ready."""
         known = self._known.get(id(work))
         if known is None:
-            known = self._known[id(work)] = state_of_work(work), ready_replicas_in_work(work)
+            known = self._known[id(work)] = _state_and_ready(work)
         return known
+
+
+def _state_and_ready(work: Manifest) -> tuple[StateReason, int | None]:
+    return state_of_work(work), ready_replicas_in_work(work)
 
 
 def _object_of_binding(
@@ -170,9 +204,11 @@ def _object_of_binding(
     cells: dict[str, StateReason] = {}
     ready: dict[str, int] = {}
     for name in replicas if works.is_recorded or absent else ():
-        cell, count = _cell_of_object(by_cluster.get(name), usual.reasons[name], works)
+        cell, count = _cell_of_object(by_cluster.get(name), usual.reasons[name], works.state_and_ready)
+        cell = works.nowhere.get((str(binding.ref), name), cell) if works.nowhere else cell
         if name in absent:
-            cell = StateReason(SurveyedState.WAITING, "NotDispatched", binding.why_not_delivered(name))
+            reason = WAITS_FOR_WAVE if name in binding.clusters_before_delivery else SUSPENDED
+            cell = StateReason(SurveyedState.WAITING, reason, binding.why_not_delivered(name))
         if cell is not usual.reasons[name]:
             cells[name] = cell
         if count is not None:
@@ -184,30 +220,37 @@ def _object_of_binding(
         cells=cells,
         usual=usual,
         ready=ready,
-        fault=_fault_of_binding(binding),
+        fault=_fault_of_binding(binding, replicas),
         **_fields_of_template(template),
     )
 
 
-def _cell_of_object(work: Manifest | None, default: StateReason, works: _Works) -> tuple[StateReason, int | None]:
+def _cell_of_object(work: Manifest | None, default: StateReason, read: _ReadWork) -> tuple[StateReason, int | None]:
     """Return the state of an object in a cluster: as recorded, unless nobody knows how the cluster is by now."""
     if default.state is SurveyedState.UNKNOWN:
         return default, None
     if work is None:
         is_late = default.state in {SurveyedState.PROGRESSING, SurveyedState.WAITING}
         return (default if is_late else StateReason(SurveyedState.UNKNOWN, NOT_APPLIED_YET)), None
-    cell, ready = works.state_and_ready(work)
+    cell, ready = read(work)
     is_late = default.state in {SurveyedState.PROGRESSING, SurveyedState.WAITING}
     return (default if is_late and cell.state is SurveyedState.WELL else cell), ready
 
 
-def _fault_of_binding(binding: Binding) -> StateReason | None:
-    """Return why an object is not placed or built as it should be; None where it is."""
+def _fault_of_binding(binding: Binding, clusters: Collection[str]) -> StateReason | None:
+    """Return why an object is not placed or built as it should be; None where it is.
+
+    What goes to no cluster because somebody asked for that, or because nothing that requires it does, waits.
+    """
     problems = binding_problems(binding)
-    if not problems:
+    if problems:
+        reason, _, message = problems[0].partition(": ")
+        return StateReason(SurveyedState.UNWELL, reason, message, is_applied=False)
+    if clusters:
         return None
-    reason, _, message = problems[0].partition(": ")
-    return StateReason(SurveyedState.UNWELL, reason, message)
+    why = next((each for each in binding.conditions if each.status == "False"), None)
+    words = (why.reason, why.message) if why is not None else (GOES_NOWHERE, "it goes to no cluster")
+    return StateReason(SurveyedState.WAITING, *words)
 
 
 def _fields_of_template(template: Template | None) -> dict[str, Any]:

@@ -9,19 +9,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from reconciler.ledger.conditions import condition_of_type
-from reconciler.pipeline.pending import SUSPENDED, WAITS_FOR_WAVE
 from reconciler.record.recorded_status import reason_in_work
-from reconciler.record.work_status import APPLIED, HEALTHY, Health
+from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.status.staleness import HELD, MemberProgress
-from render.interpretation.progress import NOT_OBSERVED
+from render.interpretation.progress import REASONS_UNDER_WAY
 from render.model import Manifest
 
 NOT_RECORDED, DISCONNECTED_CLUSTER, NOT_APPLIED_YET = "NotRecorded", "Disconnected", "NotAppliedYet"
-BEHIND = "Behind"
-UNDER_WAY = frozenset({NOT_OBSERVED, "OldReplicas", "JobRunning"})
-"""The reasons of what is not healthy and on its way, as far as its own status tells: all that is to be ready is."""
-
-_NOT_ACCEPTED = "AppliedFailed"
 
 
 class SurveyedState(StrEnum):
@@ -36,22 +30,18 @@ class SurveyedState(StrEnum):
 
 _RANK = {state: place for place, state in enumerate(SurveyedState)}
 
-_STATE_OF_LATE = {
-    HELD: SurveyedState.WAITING,
-    SUSPENDED: SurveyedState.WAITING,
-    WAITS_FOR_WAVE: SurveyedState.WAITING,
-    BEHIND: SurveyedState.PROGRESSING,
-}
-"""The states of what is not unhealthy, by the reasons for which a cluster does not have it as it is asked for yet."""
-
 
 class StateReason(NamedTuple):
-    """A state with its reason in a word and in a sentence, and the time since when it is so ("": nobody knows)."""
+    """A state with its reason in a word and in a sentence, and the time since when it is so ("": nobody knows).
+
+    ``is_applied`` is false where a cluster does not have the object as it must be.
+    """
 
     state: SurveyedState
     reason: str = ""
     message: str = ""
     since: str = ""
+    is_applied: bool = True
 
 
 WELL = StateReason(SurveyedState.WELL)
@@ -97,25 +87,10 @@ def state_of_work(work: Manifest) -> StateReason:
     why = reason_in_work(work, "")
     words = why.reason, why.message, why.since
     if applied == "False":
-        return StateReason(SurveyedState.UNWELL, *words)
+        return StateReason(SurveyedState.UNWELL, *words, is_applied=False)
     if applied != "True" or healthy != "False":
         return StateReason(SurveyedState.UNKNOWN, *words)
-    return StateReason(SurveyedState.PROGRESSING if why.reason in UNDER_WAY else SurveyedState.UNWELL, *words)
-
-
-def state_by_words(*, is_applied: bool, health: str, reason: str) -> SurveyedState:
-    """Return the state of an object in a cluster by the words in which its status is told; as surveys have it.
-
-    >>> str(state_by_words(is_applied=False, health="Healthy", reason=BEHIND))
-    'Progressing'
-    """
-    if is_applied and health == Health.HEALTHY:
-        return SurveyedState.WELL
-    if health != Health.UNHEALTHY and reason in _STATE_OF_LATE:
-        return _STATE_OF_LATE[reason]
-    if health == Health.UNKNOWN and reason != _NOT_ACCEPTED:
-        return SurveyedState.UNKNOWN
-    return SurveyedState.PROGRESSING if reason in UNDER_WAY else SurveyedState.UNWELL
+    return StateReason(SurveyedState.PROGRESSING if why.reason in REASONS_UNDER_WAY else SurveyedState.UNWELL, *words)
 
 
 def ready_replicas_in_work(work: Manifest) -> int | None:

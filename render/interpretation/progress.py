@@ -22,6 +22,12 @@ class Progress(StrEnum):
 
 NOT_OBSERVED = "NotObserved"
 """The reason of what has a status that its controller wrote before it saw the newest generation."""
+OLD_REPLICAS = "OldReplicas"
+"""The reason of what has all its replicas ready, and some of them of an older revision."""
+JOB_RUNNING = "JobRunning"
+"""The reason of a Job that has neither completed nor failed."""
+REASONS_UNDER_WAY = frozenset({NOT_OBSERVED, OLD_REPLICAS, JOB_RUNNING})
+"""The reasons of what is not done and on its way, as far as its own status tells: all that is to be ready is."""
 
 
 class LiveState(NamedTuple):
@@ -43,7 +49,7 @@ def state_of_missing_replicas(counter: str, count: int, wanted: int) -> LiveStat
 
 def state_of_old_replicas(counter: str, count: int, wanted: int) -> LiveState:
     """Return the progress of a workload that has all its replicas ready, and too few of them of the newest revision."""
-    return LiveState(Progress.IN_PROGRESS, "OldReplicas", f"{counter}: {count} of {wanted}")
+    return LiveState(Progress.IN_PROGRESS, OLD_REPLICAS, f"{counter}: {count} of {wanted}")
 
 
 def state_of_broken_object(cause: Mapping[str, Any]) -> LiveState:

@@ -14,7 +14,14 @@ from render.interpretation.fields import (
     value_at,
 )
 from render.interpretation.operations import Interpretation, Items, Replicas
-from render.interpretation.progress import LiveState, Progress, has_condition, live_condition, state_of_broken_object
+from render.interpretation.progress import (
+    JOB_RUNNING,
+    LiveState,
+    Progress,
+    has_condition,
+    live_condition,
+    state_of_broken_object,
+)
 from render.interpretation.references import pod_dependencies
 from render.interpretation.removal import Path, remove_field_if
 from render.interpretation.requirements import pod_requirements
@@ -168,7 +175,7 @@ def job_progress(live: Manifest) -> LiveState | None:
         return state_of_broken_object(live_condition(live, "Failed"))
     if has_condition(live, "Complete", "True") or has_condition(live, "Suspended", "True"):
         return None
-    return LiveState(Progress.IN_PROGRESS, "JobRunning", "it has not completed yet")
+    return LiveState(Progress.IN_PROGRESS, JOB_RUNNING, "it has not completed yet")
 
 
 def job_without_generated_identity(manifest: Manifest) -> Manifest:

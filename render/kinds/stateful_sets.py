@@ -2,6 +2,7 @@
 
 from render.interpretation.fields import objects_at, text_at
 from render.interpretation.progress import (
+    OLD_REPLICAS,
     LiveState,
     Progress,
     counter_in_status,
@@ -49,7 +50,7 @@ def stateful_set_progress(live: Manifest) -> LiveState | None:
     if updated < least:
         return state_of_old_replicas("updatedReplicas", updated, least)
     if not partition and status.get("currentRevision") != status.get("updateRevision"):
-        return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
+        return LiveState(Progress.IN_PROGRESS, OLD_REPLICAS, "replicas of an older revision are still there")
     return None
 
 

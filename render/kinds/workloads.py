@@ -17,6 +17,7 @@ from render.interpretation.fields import (
 from render.interpretation.operations import Interpretation, InterpreterError, Items, Replicas
 from render.interpretation.progress import (
     NOT_OBSERVED,
+    OLD_REPLICAS,
     LiveState,
     Progress,
     counter_in_status,
@@ -219,7 +220,7 @@ def _rollout_progress(live: Manifest) -> LiveState | None:
     if updated < wanted:
         return state_of_old_replicas("updatedReplicas", updated, wanted)
     if counter_in_status(status, "replicas") > updated:
-        return LiveState(Progress.IN_PROGRESS, "OldReplicas", "replicas of an older revision are still there")
+        return LiveState(Progress.IN_PROGRESS, OLD_REPLICAS, "replicas of an older revision are still there")
     if "observedGeneration" not in status:
         return LiveState(Progress.IN_PROGRESS, NOT_OBSERVED, "its controller has not seen it yet")
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from reconciler.branches.rendered_history import RenderedSource, rendered_commits
-from reconciler.branches.source_commits import contains_commit
+from reconciler.branches.source_commits import FleetFolder, contains_commit
 from reconciler.history.subjects import history_of_subject, subject_of_words
 from reconciler.outputs.history import history_document
 from reconciler.pages.look import Look, ViewAnswer
@@ -49,7 +49,8 @@ class CommitFacts(Struct, frozen=True, kw_only=True):
     """A commit of the source, and the first rendered commit made of it ("": none that is known here).
 
     ``later`` is the first one that was made of a later source, which contains it, where none was made of itself.
-    ``is_of_source``: the newest source contains it.
+    ``is_of_source``: the newest source contains it. ``outside`` is the fleet's folder, in which it changes nothing ("":
+    it does).
     ``previous`` is the source before it, empty for the first commit. ``time`` is that of the source commit.
     """
 
@@ -57,6 +58,7 @@ class CommitFacts(Struct, frozen=True, kw_only=True):
     rendered: str
     later: str = ""
     is_of_source: bool = True
+    outside: str = ""
     previous: str
     author: str
     subject: str
@@ -75,11 +77,13 @@ def _facts(repository: Repository, commits: ShownCommits, revision: str) -> Comm
     made = [each.commit for each in known if source in {each.source, each.commit}]
     later = "" if made else _commit_made_of_later(repository, known, source)
     info = repository.commit_info(source)
+    folder = FleetFolder(repository, commits.source)
     return CommitFacts(
         id=source,
         rendered=commit if named else made[-1] if made else "",
         later=later,
         is_of_source=contains_commit(repository, commits.source, source),
+        outside="" if folder.is_changed_by(info) else folder.path,
         previous=info.parents[0] if info.parents else "",
         author=info.author,
         subject=info.subject,
