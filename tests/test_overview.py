@@ -41,7 +41,7 @@ def overview(fleet: MemoryFleet, losses: AskLosses = AskLosses.KNOWN, at: str = 
     log = silent_log(fleet)
     with open_repository(str(fleet.repository.path)) as repository:
         branches = recorded_fleet_at(repository, log, at, clock=lambda: fleet.now)
-        return overview_of_fleet(AskedFleet(repository=repository, branches=branches, is_past=bool(at)), log, losses)
+        return overview_of_fleet(AskedFleet(repository=repository, branches=branches), log, losses)
 
 
 def told(fleet: MemoryFleet, **how: Any) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def test_a_loss_that_breaks_something_is_named(tmp_path: Path) -> None:
 
 def test_of_the_past_losses_are_not_asked(fleet: MemoryFleet) -> None:
     survival = told(fleet, losses=AskLosses.ALWAYS, at="HEAD")["survival"]
-    assert {each["reason"] for each in survival} == {"it is a question about today: argosy simulate --n-minus 1"}
+    assert {each["reason"] for each in survival} == {"of the past it is asked by argosy simulate --n-minus 1 --at"}
 
 
 def test_the_lead_time_is_that_from_the_source_commit_to_health_everywhere(fleet: MemoryFleet) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.overview.instants import FleetInstant, instant_meant, recorded_fleet_at
 from reconciler.repository import open_repository
@@ -39,19 +40,21 @@ def test_a_time_means_what_had_been_rendered_and_recorded_by_then(fleet: MemoryF
     change_image(fleet)
     before = fleet.repository.git("rev-list", "-1", f"--before={int(at) - 60}", "argosy/status")
     assert before != well[1]
-    assert instant(fleet, epoch_text(at)) == FleetInstant(rendered=well[0], status=well[1], now=at)
-    assert instant(fleet, epoch_text(at - 60)) == FleetInstant(rendered=well[0], status=before, now=at - 60)
+    source, newest = (fleet.repository.git("rev-parse", each) for each in ("HEAD~1", "HEAD"))
+    then = FleetInstant(source=source, rendered=well[0], status=well[1], now=at, is_past=True)
+    assert instant(fleet, epoch_text(at)) == then
+    assert instant(fleet, epoch_text(at - 60)) == replace(then, status=before, now=at - 60)
     assert instant(fleet, epoch_text(fleet.now)) == FleetInstant(
-        rendered=tips(fleet)[0], status=tips(fleet)[1], now=fleet.now
+        source=newest, rendered=tips(fleet)[0], status=tips(fleet)[1], now=fleet.now
     )
 
 
 def test_a_commit_means_the_last_moment_at_which_it_was_the_newest(fleet: MemoryFleet) -> None:
     well, source, at = tips(fleet), fleet.repository.git("rev-parse", "HEAD"), fleet.now
-    want = FleetInstant(rendered=well[0], status=well[1], now=at)
+    want = FleetInstant(source=source, rendered=well[0], status=well[1], now=at)
     assert instant(fleet, well[0]) == instant(fleet, source) == want
     change_image(fleet)
-    want = FleetInstant(rendered=well[0], status=well[1], now=at + 3600)
+    want = replace(want, now=at + 3600, is_past=True)
     assert instant(fleet, well[0]) == instant(fleet, source) == want
 
 

@@ -47,16 +47,18 @@ def show_overview(log: Log, at: str, losses: str, output: str) -> int:
     from reconciler.outputs.document import document_text
     from reconciler.outputs.overview import overview_document
     from reconciler.overview.fleet_overview import overview_of_fleet
-    from reconciler.overview.instants import recorded_fleet_at
+    from reconciler.overview.instants import fleet_of_instant, repository_meant
     from reconciler.overview.survival import AskLosses
     from reconciler.overview.text import head_of_overview, sections_of_overview
     from reconciler.overview.waiting import AskedFleet
     from reconciler.repository import open_repository
+    from reconciler.status.branches import read_recorded_fleet
 
-    with open_repository(log.repository, progress=log.transfer) as repository:
+    with open_repository(log.repository, progress=log.transfer) as opened:
         with log.timed("read branches"):
-            branches = recorded_fleet_at(repository, log, at)
-        asked = AskedFleet(repository=repository, branches=branches, is_past=bool(at))
+            repository, instant = repository_meant(opened, log, at)
+            branches = fleet_of_instant(repository, log, instant) if instant else read_recorded_fleet(repository, log)
+        asked = AskedFleet(repository=repository, branches=branches)
         overview = overview_of_fleet(asked, log, AskLosses(losses))
     if output == "json":
         print_output(document_text(overview_document(overview)), "json")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.commands.options.allowances import with_allowance_options
+from reconciler.commands.options.at_option import with_at_option
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import parse_seconds
 from reconciler.commands.options.now_option import with_now_option
@@ -41,6 +42,7 @@ _IDLE_WITH_HEADROOM = ("n_minus", "by", "horizon", "allowed", "allowed_moves", "
 @with_namespace_options("The namespace of what --scale, --explain and --headroom name.")
 @click.option("--rev", default="", metavar="REV", help="A source commit  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Take the files as they stand, committed or not.")
+@with_at_option
 @with_now_option
 @click.option(
     "--horizon",
@@ -88,7 +90,8 @@ def command(log: Log, /, supposed: Suppositions, **options: Any) -> int:
     happens by itself as the fleet is configured, pass by pass - tolerations, the guard against mass failures, paced and
     graceful evictions - with what is short of replicas, from when to when. It names the copies that are lost of
     what is duplicated or keeps a state, what finds no place, quotas and guards that stop it, and how old each fact is.
-    Nothing is committed or applied, and no cluster is asked. The time of the answer is now, or that of --now.
+    Nothing is committed or applied, and no cluster is asked. The time of the answer is now, or that of --now. With --at
+    it is of the past: the source, the placements, the facts and the time are those of then.
 
     With --n-minus every single loss is placed anew, or every pair of them, and the answer is a table: what breaks, how
     many replicas move, which capacity is missing, and what is left behind.

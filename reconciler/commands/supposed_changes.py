@@ -5,6 +5,7 @@ Whatever is asked about a fleet with them, its source is read here, with all tha
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -22,6 +23,7 @@ from reconciler.edit.member_fields import parse_capacity
 from reconciler.edit.member_selection import MemberSelection, names_selected_among
 from reconciler.names.kinds import parse_kind_and_name, ref_of_named_object
 from reconciler.names.subjects import error_of_unknown_name, refuse_unknown_clusters
+from reconciler.overview.instants import repository_meant
 from reconciler.repository import Repository, open_repository
 from reconciler.simulation.alterations import (
     Alteration,
@@ -53,13 +55,15 @@ class Supposition(Struct, frozen=True, kw_only=True):
 def open_supposition(log: Log, supposed: Suppositions, options: SimulateOptions) -> Iterator[Supposition]:
     """Read the fleet that is asked about, with what is supposed; its repository is open for as long."""
     if options.worktree:
-        refuse_given_options(["rev"], "goes without --worktree")
-    with open_repository(log.repository, progress=log.transfer) as repository:
+        refuse_given_options(["rev", "at"], "goes without --worktree")
+    with open_repository(log.repository, progress=log.transfer) as opened:
+        repository, instant = repository_meant(opened, log, options.at)
+        now = options.now or (datetime.fromtimestamp(instant.now, UTC) if instant and instant.now else None)
         commit = "" if options.worktree else repository.resolve(options.rev or "HEAD")
         added = _added_files(repository, commit, supposed.added) if supposed.added else {}
         with log.timed("read source"):
             wanted = SupposedSource(commit=commit, added=added)
-            fleet = read_supposed_fleet(repository, wanted, log, now=options.now, allowed=options.allowed)
+            fleet = read_supposed_fleet(repository, wanted, log, now=now, allowed=options.allowed)
         if fleet.after is not None and _says_the_same(fleet.source.desired, fleet.after.desired):
             log.warning(
                 "the files of --add change nothing: the source says the same already, or they are none that it reads"

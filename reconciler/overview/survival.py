@@ -34,7 +34,7 @@ _LARGEST, _MOST_ANSWERS, _MOST_BREAKING = 4 << 20, 16, 20
 MOST_DECISIONS = 5_000
 """So many decisions are made without being asked for: they take about a second."""
 _PLACES = (SpreadField.CLUSTER, SpreadField.REGION)
-_PAST = "it is a question about today: argosy simulate --n-minus 1"
+_PAST = "of the past it is asked by argosy simulate --n-minus 1 --at"
 
 
 class AskLosses(StrEnum):

@@ -63,11 +63,15 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 class AskedFleet(Struct, frozen=True, kw_only=True):
-    """A fleet about which it is asked, in its repository; ``is_past``: it is no longer so."""
+    """A fleet about which it is asked, in its repository."""
 
     repository: Repository
     branches: RecordedFleet
-    is_past: bool = False
+
+    @property
+    def is_past(self) -> bool:
+        """Say whether it is told as it was."""
+        return self.branches.is_past
 
     @property
     def instant(self) -> datetime:

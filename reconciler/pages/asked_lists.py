@@ -71,7 +71,7 @@ def words_of_options(look: Look, options: Mapping[str, object]) -> tuple[str, ..
 
     A value stands behind ``=``, so that a name which begins with a dash is no option.
     """
-    given = {**options, "at": look.at if not look.commits.preview else ""}
+    given = {**options, "at": look.at}
     return tuple(f"--{name}={value}" for name, value in given.items() if value not in ("", 0, None))
 
 

@@ -11,14 +11,13 @@ JSON_SUFFIX = ".json"
 class Links(Struct, frozen=True, kw_only=True):
     """The addresses of views below ``base``, by their ``paths``.
 
-    They are about one ``fleet`` ("": the only one), and about it ``at`` a time ("": now), but for those ``of_now``.
+    They are about one ``fleet`` ("": the only one), and about it ``at`` a time ("": now), which goes along.
     """
 
     paths: Mapping[str, str]
     base: str = ""
     fleet: str = ""
     at: str = ""
-    of_now: frozenset[str] = frozenset()
 
     def address_of_view(self, name: str, /, **values: object) -> str:
         """Return the address of a view; values that are no part of its path are asked for behind it.
@@ -56,11 +55,7 @@ class Links(Struct, frozen=True, kw_only=True):
         ]
         path = self.home + "/".join(parts)
         path += suffix or ("/" if path.endswith(JSON_SUFFIX) else "")
-        asked = {
-            key: str(value)
-            for key, value in {"at": "" if name in self.of_now else self.at, **rest}.items()
-            if value not in ("", None)
-        }
+        asked = {key: str(value) for key, value in {"at": self.at, **rest}.items() if value not in ("", None)}
         return f"{path}?{urlencode(asked)}" if asked else path
 
 

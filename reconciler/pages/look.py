@@ -7,11 +7,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.outputs.fleet_status import fleet_status_document
+from reconciler.overview.instants import FleetInstant
 
 from .command_answers import error_of_answer
 from .links import Links
 from .reader import FleetReader, MakeDocument, PlainDocument
-from .shown_commits import ShownCommits
 
 
 class ViewAnswer(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Look(Struct, frozen=True, kw_only=True):
     """A request: the fleet and the commits that it is about, the parts of its address, and what is asked behind it."""
 
     reader: FleetReader
-    commits: ShownCommits
+    commits: FleetInstant
     links: Links
     parts: Mapping[str, str]
     query: Mapping[str, str]

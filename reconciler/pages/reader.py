@@ -12,15 +12,22 @@ from msgspec.structs import replace
 
 from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.outputs.document import OutputDocument, plain_document
+from reconciler.overview.instants import (
+    FleetInstant,
+    FleetRefs,
+    fleet_of_instant,
+    instant_meant,
+    newest_instant,
+    refs_of_fleet,
+    repository_at,
+)
 from reconciler.repository import Repository, open_repository
-from reconciler.repository.pinned import PinnedRepository
-from reconciler.status.branches import RecordedFleet, read_recorded_fleet, recorded_fleet_of_commits
+from reconciler.status.branches import RecordedFleet
 from reconciler.survey.surveying import Survey
 from render.errors import ReconcileError
 
 from .command_answers import CommandAnswer, CommandAnswers
 from .remembered import Remembered
-from .shown_commits import Branches, ShownCommits, branches_of_fleet, commits_at, pinned_tips
 
 PlainDocument = Mapping[str, Any]
 """A document as plain data, as ``-o json`` prints it."""
@@ -35,7 +42,7 @@ class FleetReading(Struct, kw_only=True, dict=True):
     """The branches of a fleet at some commits; what is read of them is kept, and one thread at a time reads."""
 
     repository: Repository
-    commits: ShownCommits
+    commits: FleetInstant
     log: Log
     lock: threading.RLock
 
@@ -44,15 +51,9 @@ class FleetReading(Struct, kw_only=True, dict=True):
         now = self.commits.now or time.time()
         found: RecordedFleet | None = self.__dict__.get("_recorded")
         if found is None:
-            found = self._read(now)
+            found = fleet_of_instant(self.repository, self.log, self.commits, lambda: now)
             self.__dict__["_recorded"] = found
         return found if found.now == now else replace(found, now=now)
-
-    def _read(self, now: float) -> RecordedFleet:
-        commits = self.commits
-        if not commits.now:
-            return read_recorded_fleet(self.repository, self.log, lambda: now)
-        return recorded_fleet_of_commits(self.repository, commits.rendered or "", commits.status or "", now)
 
     def survey(self) -> Survey:
         """Return the survey of the fleet; that of now is a minute old at most, and so are its ages."""
@@ -82,8 +83,8 @@ class FleetReader:
         self._log = Log(stream=io.StringIO(), level=ERRORS_ONLY, repository=location)
         self._documents: Remembered[PlainDocument | ReconcileError] = Remembered(_MOST_DOCUMENTS)
         self._readings: Remembered[FleetReading] = Remembered(_MOST_READINGS)
-        self._revisions: Remembered[ShownCommits] = Remembered(_MOST_REVISIONS)
-        self._branches: tuple[tuple[str | None, ...], Branches] | None = None
+        self._revisions: Remembered[FleetInstant] = Remembered(_MOST_REVISIONS)
+        self._refs: tuple[tuple[str | None, ...], FleetRefs] | None = None
         self._answers = CommandAnswers(location)
         self._lock = threading.Lock()
 
@@ -93,18 +94,18 @@ class FleetReader:
         if self._name:
             return self._name
         with open_repository(self.location, refresh=False) as repository:
-            return self._branches_now(repository).name
+            return self._refs_now(repository).name
 
-    def commits_shown(self, at: str) -> ShownCommits:
+    def commits_shown(self, at: str) -> FleetInstant:
         """Return the commits that ``at`` means ("": the newest)."""
         with self._lock, open_repository(self.location, refresh=False) as repository:
-            branches = self._branches_now(repository)
-            newest = commits_at(repository, branches, "")
+            refs = self._refs_now(repository)
+            newest = newest_instant(repository, refs)
             if not at:
                 return newest
-            return self._revisions.value_for((at, newest.key), lambda: commits_at(repository, branches, at), _SECONDS)
+            return self._revisions.value_for((at, newest.key), lambda: instant_meant(repository, at, refs), _SECONDS)
 
-    def document(self, commits: ShownCommits, key: Hashable, make: MakeDocument) -> PlainDocument:
+    def document(self, commits: FleetInstant, key: Hashable, make: MakeDocument) -> PlainDocument:
         """Return a document of some commits as plain data; an error that it ends in is kept as well."""
         seconds = inf if commits.now else _SECONDS
         found = self._documents.value_for((commits.key, key), lambda: self._made(commits, make), seconds)
@@ -112,7 +113,7 @@ class FleetReader:
             raise found
         return found
 
-    def answer_of_command(self, commits: ShownCommits, words: tuple[str, ...], seconds: float = 0) -> CommandAnswer:
+    def answer_of_command(self, commits: FleetInstant, words: tuple[str, ...], seconds: float = 0) -> CommandAnswer:
         """Return what a command prints of some commits with ``-o json``, as far as it has ended by now.
 
         What it prints of anything else is asked for again after so many ``seconds`` (0: never).
@@ -130,7 +131,7 @@ class FleetReader:
         self._documents.close()
         self._answers.close()
 
-    def _made(self, commits: ShownCommits, make: MakeDocument) -> PlainDocument | ReconcileError:
+    def _made(self, commits: FleetInstant, make: MakeDocument) -> PlainDocument | ReconcileError:
         reading = self._readings.value_for(commits.key, lambda: self._reading(commits))
         try:
             with reading.lock:
@@ -138,18 +139,18 @@ class FleetReader:
         except ReconcileError as error:
             return error
 
-    def _reading(self, commits: ShownCommits) -> FleetReading:
+    def _reading(self, commits: FleetInstant) -> FleetReading:
         repository = open_repository(self.location, refresh=False)
-        pinned = PinnedRepository(repository, pinned_tips(self._branches_now(repository), commits))
+        pinned = repository_at(repository, self._refs_now(repository), commits)
         return FleetReading(repository=pinned, commits=commits, log=self._log, lock=threading.RLock())
 
-    def _branches_now(self, repository: Repository) -> Branches:
+    def _refs_now(self, repository: Repository) -> FleetRefs:
         """Return where the branches are, read again when the source or what is rendered has moved."""
-        known = self._branches
+        known = self._refs
         if known is not None:
             tips = (repository.tip("HEAD"), repository.tip(known[1].rendered))
             if tips == known[0]:
                 return known[1]
-        found = branches_of_fleet(repository)
-        self._branches = ((repository.tip("HEAD"), repository.tip(found.rendered)), found)
+        found = refs_of_fleet(repository)
+        self._refs = ((repository.tip("HEAD"), repository.tip(found.rendered)), found)
         return found

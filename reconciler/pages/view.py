@@ -22,8 +22,8 @@ class PageView(Struct, frozen=True, kw_only=True):
 
     ``path`` is its address below the fleet, in which a part in braces stands for anything. ``question`` is its heading,
     in which such a part may stand as well. ``key`` is pressed after ``g`` to go there. ``under`` is the view of the
-    navigation that it belongs to, where it has no place there of its own. ``is_of_now``: it has no past, for it begins
-    with the fleet as it is, or names its commits itself.
+    navigation that it belongs to, where it has no place there of its own. ``is_of_now``: it has no past, for it names
+    its commit itself; the past that somebody looks at goes along with its links.
     """
 
     name: str

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from reconciler import VERSION
 from reconciler.console.cleaning import json_safe_for_terminal
+from reconciler.overview.asked_times import time_in_full
+from reconciler.overview.instants import FleetInstant
 from render.errors import NoSuchRevision, ReconcileError, UnknownName
 from render.model import ARGOSY_API_VERSION
 
-from .asked_times import time_in_full
 from .links import JSON_SUFFIX, Links
 from .look import Look, ViewAnswer
 from .reader import FleetReader
-from .shown_commits import ShownCommits
 from .templating import rendered_page, static_files
 from .view import PageView, ViewGroup
 from .views import VIEWS
@@ -97,8 +97,9 @@ class WebPages(Struct, frozen=True, kw_only=True):
         view, parts, is_json = view_at_address(segments)
         if view is None:
             return self.problem_page(HTTPStatus.NOT_FOUND, "There is no such page.")
-        at = "" if view.is_of_now else time_in_full(request.query.get("at", "").strip(), self.clock())
-        links = Links(paths=_PATHS, base=self.base, fleet=fleet, at=at, of_now=_OF_NOW)
+        wanted = time_in_full(request.query.get("at", "").strip(), self.clock())
+        at = "" if view.is_of_now else wanted
+        links = Links(paths=_PATHS, base=self.base, fleet=fleet, at=wanted)
         look = Look(reader=reader, commits=NO_COMMITS, links=links, parts=parts, query=request.query, at=at)
         try:
             look = replace(look, commits=reader.commits_shown(at))
@@ -147,10 +148,9 @@ class WebPages(Struct, frozen=True, kw_only=True):
         }
 
 
-NO_COMMITS = ShownCommits(source="", rendered=None, status=None)
+NO_COMMITS = FleetInstant(source="", rendered=None, status=None)
 _TITLES = {HTTPStatus.NOT_FOUND: "There is nothing here", HTTPStatus.INTERNAL_SERVER_ERROR: "This is our fault"}
 _PATHS = {name: view.path for name, view in VIEWS.items()}
-_OF_NOW = frozenset(name for name, view in VIEWS.items() if view.is_of_now)
 _GROUPS = {
     group: [view for view in VIEWS.values() if view.group is group and view.label]
     for group in ViewGroup

@@ -57,7 +57,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     the newest rendered one: their agents are asked for nothing new. ``fetching`` is the command that may bring a status
     branch which is not known here ("": it is, or there is none). ``held_at_newest`` are the clusters that are held at
     what the newest commit asks of them. ``newer_since`` is the time of the first rendered commit that is newer than
-    the one that a cluster has.
+    the one that a cluster has. ``is_past``: it is told of an instant of the past.
     """
 
     fleet: FleetStatus
@@ -69,6 +69,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     fetching: str = ""
     held_at_newest: frozenset[str] = frozenset()
     newer_since: Mapping[str, str] = field(default_factory=dict)
+    is_past: bool = False
 
     @property
     def refusal(self) -> SourceRefusal | None:
@@ -152,7 +153,7 @@ def recorded_fleet_of_commits(repository: Repository, rendered: str, status: str
     recorded = read_recorded(StatusBranch(publication=publication, branch=fleet.status_branch), status or None)
     refusal = recorded.refusal()
     found = fleet_status_of_commit(repository, rendered, refusal.source if refusal is not None else "")
-    return _recorded_fleet(repository, found, recorded, status or None, now)
+    return replace(_recorded_fleet(repository, found, recorded, status or None, now), is_past=True)
 
 
 def _recorded_fleet(

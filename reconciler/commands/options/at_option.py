@@ -14,5 +14,18 @@ def with_at_option(command: Command) -> Command:
         "--at",
         default="",
         metavar="COMMIT|TIME",
-        help="Tell of the past: of a rendered or source commit, or of a time such as 2026-11-20T08:00:00Z.",
+        callback=_instant_in_full,
+        help="Tell of the past: of a rendered or source commit, or of a time such as 2026-11-20T08:00:00Z, '2h ago' or"
+        " 21:18.",
     )(command)
+
+
+def _instant_in_full(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Return what is asked for, with a time that is typed in short written out, as the page takes it."""
+    if not value:
+        return value
+    import time
+
+    from reconciler.overview.asked_times import time_in_full
+
+    return time_in_full(value, time.time())

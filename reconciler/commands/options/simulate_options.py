@@ -12,6 +12,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
 
     namespace: str = ""
     rev: str = ""
+    at: str = ""
     worktree: bool = False
     now: datetime | None = None
     horizon: float = 3600.0

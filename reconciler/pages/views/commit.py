@@ -11,8 +11,8 @@ from reconciler.branches.rendered_history import RenderedSource, rendered_commit
 from reconciler.branches.source_commits import FleetFolder, contains_commit
 from reconciler.history.subjects import history_of_subject, subject_of_words
 from reconciler.outputs.history import history_document
+from reconciler.overview.instants import FleetInstant
 from reconciler.pages.look import Look, ViewAnswer
-from reconciler.pages.shown_commits import ShownCommits
 from reconciler.pages.view import PageView, ViewGroup
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
@@ -66,7 +66,7 @@ class CommitFacts(Struct, frozen=True, kw_only=True):
     time: str
 
 
-def _facts(repository: Repository, commits: ShownCommits, revision: str) -> CommitFacts:
+def _facts(repository: Repository, commits: FleetInstant, revision: str) -> CommitFacts:
     """Return what is known of a commit of the source or a rendered one, by what is rendered."""
     if revision.startswith("-"):
         raise UnknownName(f"{revision!r} is not a revision", hint="name a branch, a tag or a commit")

@@ -4,6 +4,7 @@ from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
 from reconciler.repository import Repository
 from render.errors import UnknownName
+from render.timing import epoch_text
 
 _BRANCHES, _OF_PASSES = "refs/heads/", "argosy/"
 
@@ -14,7 +15,12 @@ def _answer(look: Look) -> ViewAnswer:
     if not head:
         return ViewAnswer(shown=shown)
     ids = look.reader.in_repository(lambda repository: [_commit(repository, look, each) for each in (base, head)])
-    return look.answer_of_command(("diff", *ids), **shown)
+    return look.answer_of_command(("diff", *ids, *_time_of_answer(look)), **shown)
+
+
+def _time_of_answer(look: Look) -> tuple[str, ...]:
+    """Return the option that names the time for rules of time, where the fleet is shown as it was."""
+    return ("--now", epoch_text(int(look.commits.now))) if look.commits.now else ()
 
 
 def _branches(repository: Repository) -> list[str]:
@@ -50,5 +56,4 @@ VIEW = PageView(
     label="Difference",
     key="d",
     icon="diff",
-    is_of_now=True,
 )

@@ -19,8 +19,7 @@ def _answer(look: Look) -> ViewAnswer:
 
 
 def _document(reading: "FleetReading") -> "OutputDocument":
-    branches, is_past = reading.recorded_fleet(), bool(reading.commits.now)
-    asked = AskedFleet(repository=reading.repository, branches=branches, is_past=is_past)
+    asked = AskedFleet(repository=reading.repository, branches=reading.recorded_fleet())
     return overview_document(overview_of_fleet(asked, reading.log, AskLosses.AUTO, reading.survey()))
 
 

@@ -37,13 +37,18 @@ def _answer(look: Look) -> ViewAnswer:
     }
     by = look.asked("by")
     if by in _DOMAINS:
-        words = ("simulate", "--n-minus", "1", "--by", by, "--rev", look.commits.source)
+        words = look.words("simulate", "--n-minus", "1", "--by", by, *_source(look))
         return look.answer_of_command(words, **{**shown, "kind": "losses", "by": by})
     supposed = tuple(f"{option}={look.asked(name)}" for name, option in _OPTIONS.items() if look.asked(name))
     if not supposed:
         return ViewAnswer(shown=shown)
-    words_of_one = ("simulate", *supposed, "--rev", look.commits.source)
+    words_of_one = look.words("simulate", *supposed, *_source(look))
     return look.answer_of_command(words_of_one, **{**shown, "kind": "simulation"})
+
+
+def _source(look: Look) -> tuple[str, ...]:
+    """Return the option that names the source which is shown; that of the past is the one of then."""
+    return () if look.at else ("--rev", look.commits.source)
 
 
 def _every_cluster(reading: "FleetReading") -> "OutputDocument":
@@ -60,5 +65,4 @@ VIEW = PageView(
     label="What if",
     key="w",
     icon="whatif",
-    is_of_now=True,
 )

@@ -26,7 +26,7 @@ def _answer(look: Look) -> ViewAnswer:
         return answer_why(look).in_template("object_why.html")
     return ViewAnswer(
         document=document,
-        command=shown.command("status", *shown.option_of_past(look, "--at")),
+        command=look.words(*shown.command("status")),
         shown={"latest": history_of_object(look, shown, _LATEST)},
         title=f"How is {shown.title}?",
     )
