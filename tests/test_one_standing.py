@@ -48,7 +48,7 @@ ROOMY = {"cpu": "64", "memory": "256Gi", "pods": "500"}
 
 
 class Outcome(NamedTuple):
-    """What a Work says: its conditions as (status, reason), and the state that this is where all else is well."""
+    """The conditions of a Work as (status, reason), and the state that this is where all else is well."""
 
     name: str
     applied: tuple[str, str] | None

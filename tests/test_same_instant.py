@@ -47,7 +47,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> MemoryFleet:
 
 
 def texts(fleet: MemoryFleet) -> dict[str, str]:
-    """What may be meant, by what it is."""
+    """The texts that are asked about, by their meaning."""
     git = fleet.repository.git
     return {
         "the newest source": "HEAD",
