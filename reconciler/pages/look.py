@@ -70,7 +70,7 @@ class Look(Struct, frozen=True, kw_only=True):
 
     def words(self, *command: str) -> tuple[str, ...]:
         """Return the words of a command that takes ``--at``, about what is shown."""
-        return (*command, "--at", self.at) if self.at else command
+        return (*command, f"--at={self.at}") if self.at else command
 
     def fleet_status(self) -> PlainDocument:
         """Return the document of ``argosy status``."""
