@@ -90,7 +90,7 @@ e2e-peers: $(READY)  ## beside a real Git server, Prometheus' reading of alerts,
 
 e2e-browser: $(READY)  ## the page of three real members in a real browser: Debian's Chromium and axe-core, which it installs
 	@$(BIN)/python -m tests.kubernetes
-	@ARGOSY_E2E=required ARGOSY_BROWSER=required $(BIN)/pytest tests/test_pages_in_browser.py $(ARGS)
+	@ARGOSY_E2E=required ARGOSY_BROWSER=required $(BIN)/pytest tests/test_pages_in_browser.py tests/test_report_in_browser.py $(ARGS)
 
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
 	@$(BIN)/pytest tests/attack --durations 5 -rfE $(EVERY_CORE) $(ARGS)

@@ -9,60 +9,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from msgspec.structs import replace
 
 from reconciler.pages.serving import SECURITY_HEADERS
 from reconciler.run.web.entry import EntryRules
 from render.errors import ConfigError
 
-from .build import Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
-from .memory_fleet import MemoryFleet, settle
-from .paged import ROOMY, Browser, break_web, browser_of, links_of
+from .build import Repository, argosy
+from .hostile_fleet import BIDI, CANARY, IMAGE, LONG, QUOTED, SCRIPT, TEMPLATE, UNSAFE, a_hostile_fleet
+from .paged import Browser, browser_of, links_of
 
-SCRIPT = "<script>alert(1)</script>"
-IMAGE = "<img src=x onerror=alert(2)>"
-SVG = "<svg/onload=alert(3)>"
-QUOTED = "\"' onmouseover=alert(4) x='"
-TEMPLATE = "{{ 7 * 7 }}{% include 'base.html' %}"
-BIDI = "safe\u202eexe.txt\u2066\u200b"
-LONG = "A" * 5000
-HOSTILE = f"{SCRIPT}{IMAGE}{SVG}{QUOTED}{TEMPLATE}{BIDI} javascript:alert(5) {LONG}"
 _MOST = 3
 """So many pages of one kind are asked for: that what is in them is text, one shows as well as a hundred."""
-CANARY = "c4n4ry-0f-4-s3cr3t"
-UNSAFE = ("<script>alert", "<img src=x", "<svg/onload", "\u202e", "\u2066", "\u200b", "'javascript:", '"javascript:')
 
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A fleet in which everything that people and members may write as they like is hostile, and that has a Secret."""
-    web = a_deployment("web", replicas=3, namespace="shop")
-    web["metadata"]["annotations"] = {"argosy.dev/owner": HOSTILE, "note": HOSTILE}
-    secret = {**a_config_map("login", namespace="shop"), "kind": "Secret", "stringData": {"password": CANARY}}
-    kinds = (("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("v1", "Secret"))
-    selectors = [{"apiVersion": version, "kind": kind} for version, kind in kinds]
-    files = {
-        "web.yaml": web,
-        f"{IMAGE} '\".yaml": a_config_map("texts", namespace="shop", text="before", **{"a.b": HOSTILE}),
-        "secret.yaml": secret,
-        "policy.yaml": a_policy("all", namespace="shop", selectors=selectors, placement=on_clusters("a", "b")),
-    }
-    fleet = MemoryFleet.create(tmp_path_factory.mktemp("pages") / "fleet", dict.fromkeys("ab", (1, ROOMY)), files)
-    fleet.run()
-    for member in fleet.members.values():
-        settle(member)
-    fleet.run(60)
-    break_web(fleet.members["a"], HOSTILE)
-    fleet.down.add("b")
-    fleet.down_failure = replace(fleet.down_failure, message=HOSTILE)
-    fleet.run(600)
-    secret["stringData"]["password"] = f"{CANARY}-again"
-    changed = {f"{IMAGE} '\".yaml": a_config_map("texts", namespace="shop", text=HOSTILE, **{"a.b": SCRIPT})}
-    fleet.repository.commit({**changed, "secret.yaml": secret}, f"{SCRIPT}{BIDI}\n\n{HOSTILE}")
-    fleet.run(60)
-    fleet.repository.git("branch", "-q", "evil'branch")
-    fleet.repository.commit({"broken.yaml": f"apiVersion: v1\nkind: '{SCRIPT}'\nmetadata: {{name: x}}\n"}, HOSTILE)
-    return fleet.repository
+    return a_hostile_fleet(tmp_path_factory.mktemp("pages") / "fleet")
 
 
 @pytest.fixture(scope="module")

@@ -54,9 +54,11 @@ def command(log: Log, /, **options: Any) -> int:
     --one-file all of it is one HTML file. PATH - is the output, for one file or a picture.
 
     A fleet of many objects has more pages than anybody reads: the pages of the navigation come first, then lists, then
-    objects. How many are left out is said, by kind. Pages that ask something, such as a difference or a what-if, need
-    'argosy ui'. --moves draws a picture of the replicas that move. Where the repository holds several fleets, the first
-    page lists them; one of which nothing is rendered yet is left out, and said to be.
+    objects. How many are left out is said, by kind. One file has up to 24 MB, a folder up to 256 MB. The search is a
+    list of all that can be found, up to 1000 of a kind, and tables are sorted as they stand, both by a script of ours.
+    Nothing leads nowhere: what asks for anything else, such as a difference or a loss that is supposed, is named on the
+    page, with the command that answers it. --moves draws a picture of the replicas that move. Where the repository
+    holds several fleets, the first page lists them; one of which nothing is rendered yet is left out, and said to be.
     """
     return report_and_show(log, ReportOptions(**options))
 

@@ -39,7 +39,10 @@ class ViewAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """A request: the fleet and the commits that it is about, the parts of its address, and what is asked behind it."""
+    """A request: the fleet and the commits that it is about, the parts of its address, and what is asked behind it.
+
+    ``is_fixed``: the page is for a report, in which nobody can ask for anything else.
+    """
 
     reader: FleetReader
     commits: FleetInstant
@@ -47,6 +50,7 @@ class Look(Struct, frozen=True, kw_only=True):
     parts: Mapping[str, str]
     query: Mapping[str, str]
     at: str = ""
+    is_fixed: bool = False
 
     def asked(self, name: str, default: str = "") -> str:
         """Return a value that is asked for behind the address."""

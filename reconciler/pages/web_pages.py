@@ -53,10 +53,11 @@ class PageRequest(Struct, frozen=True, kw_only=True):
 
 
 class WebPages(Struct, frozen=True, kw_only=True):
-    """The pages of some fleets, below an address."""
+    """The pages of some fleets, below an address; ``are_fixed``: for a report, in which nothing else is asked."""
 
     fleets: Fleets
     base: str = ""
+    are_fixed: bool = False
     clock: Callable[[], float] = time.time
 
     def page(self, request: PageRequest) -> WebPage:
@@ -100,7 +101,15 @@ class WebPages(Struct, frozen=True, kw_only=True):
         wanted = time_in_full(request.query.get("at", "").strip(), self.clock())
         at = "" if view.is_of_now else wanted
         links = Links(paths=_PATHS, base=self.base, fleet=fleet, at=wanted)
-        look = Look(reader=reader, commits=NO_COMMITS, links=links, parts=parts, query=request.query, at=at)
+        look = Look(
+            reader=reader,
+            commits=NO_COMMITS,
+            links=links,
+            parts=parts,
+            query=request.query,
+            at=at,
+            is_fixed=self.are_fixed,
+        )
         try:
             look = replace(look, commits=reader.commits_shown(at))
             answer = view.answer(look)

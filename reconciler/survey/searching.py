@@ -71,7 +71,7 @@ def newest_source_commits(repository: Repository, branches: RecordedFleet) -> tu
 def search_fleet(
     survey: Survey, commits: Iterable[CommitInfo], words: Sequence[str], limit: int
 ) -> tuple[SearchResult, ...]:
-    """Return what all words are found in, by kind; at most ``limit`` of each kind (0: all)."""
+    """Return what all words are found in, by kind; at most ``limit`` of each kind (0: all). No words: everything."""
     wanted = tuple(word.lower() for each in words for word in each.split())
     found: dict[SearchedKind, list[tuple[int, Searched]]] = {}
     for each in _everything(survey, commits):
@@ -95,7 +95,7 @@ def _rank_of_match(each: Searched, wanted: Sequence[str]) -> int | None:
     others = [text.lower() for text in each.has]
     ranks = [_rank_of_word(word, called, others) for word in wanted]
     found = [rank for rank in ranks if rank is not None]
-    return max(found) if found and len(found) == len(ranks) else None
+    return max(found, default=0) if len(found) == len(ranks) else None
 
 
 def _rank_of_word(word: str, called: Sequence[str], others: Sequence[str]) -> int | None:

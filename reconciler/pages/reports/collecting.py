@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reconciler.console.log import Log
-from reconciler.pages.links import JSON_SUFFIX
 from reconciler.pages.reader import FleetReader
 from reconciler.pages.views import VIEWS
 from reconciler.pages.web_pages import PageRequest, WebPage, WebPages
@@ -24,10 +23,11 @@ from render.timing import parse_instant
 from render.words import counted_noun
 
 from .page_keys import PageKey, first_page_keys, page_key_of_address
+from .page_links import is_document_address
 
 LINK = lazy_expression(r'(<a\b[^<>]*?)\shref="([^"]*)"')
 """A link of a page: our templates escape the quotes and brackets of everything else."""
-_FORM = lazy_expression(r'<form\b(?![^>]*method="dialog").*?</form>', re.DOTALL)
+_FORM = lazy_expression(r'<form\b(?![^>]*(?:method="dialog"|class="find")).*?</form>', re.DOTALL)
 _NEWEST = lazy_expression(r'\sdata-newest="[^"]*"')
 _PATIENCE, _PAUSE = 300.0, 0.2
 
@@ -43,7 +43,8 @@ class CollectedPages(Struct, frozen=True, kw_only=True):
     """The pages of a report, in the order in which they count, and how many are left out, by view.
 
     ``instants`` are those that the fleets are shown at, by the names of the fleets. ``failed`` counts the pages that
-    could not be made. ``unrendered`` are fleets that have no page, for nothing is rendered of them.
+    could not be made. ``unrendered`` are fleets that have no page, for nothing is rendered of them. ``full`` is the
+    room in bytes, where that is why pages are left out.
     """
 
     pages: Mapping[PageKey, CollectedPage]
@@ -51,11 +52,18 @@ class CollectedPages(Struct, frozen=True, kw_only=True):
     left_out: Mapping[str, int]
     failed: int = 0
     unrendered: tuple[str, ...] = ()
+    full: int = 0
 
     @property
     def first(self) -> PageKey:
         """The page that a reader comes to first."""
         return next(iter(self.pages))
+
+    def key_of_address(self, address: str) -> PageKey | None:
+        """Return the page of the report that an address of a server leads to; None where it has no such page."""
+        key = page_key_of_address(address, self.instants)
+        key = self.first if key is None and urlsplit(address).path == "/" else key
+        return key if key in self.pages else None
 
     def sentences(self) -> list[str]:
         """Return how much there is as of when, and how much is not, by number."""
@@ -65,7 +73,9 @@ class CollectedPages(Struct, frozen=True, kw_only=True):
             counts = ", ".join(
                 f"{number} of {name.replace('_', ' ')}" for name, number in sorted(self.left_out.items())
             )
-            lines.append(f"left out for want of room: {counts}, and what only these lead to; --max-pages takes more")
+            room = f" ({self.full / 1e6:.1f} MB)" if self.full else ""
+            more = "" if self.full else "; --max-pages takes more"
+            lines.append(f"left out for want of room{room}: {counts}, and what only these lead to{more}")
         if self.failed:
             lines.append(f"{counted_noun(self.failed, 'page')} could not be made")
         lines += [f"nothing is rendered yet of {name}, which is left out" for name in self.unrendered]
@@ -94,7 +104,8 @@ def collected_pages(
             count_one(collector.collect_next(has_document=has_documents))
     if not collector.pages:
         raise ConfigError("no page can be made of this fleet", hint="argosy status says why")
-    return collector.collected(tuple(sorted(found.keys() - instants.keys())))
+    full = bounds.bytes if collector.size >= bounds.bytes else 0
+    return collector.collected(tuple(sorted(found.keys() - instants.keys())), full)
 
 
 def keys_of_links(html: str, instants: Mapping[str, str]) -> Iterator[PageKey]:
@@ -122,7 +133,7 @@ class _Collector:
         self.pages: dict[PageKey, CollectedPage] = {}
         self.size = 0
         self._instants = instants
-        self._pages_of_server = WebPages(fleets=lambda: readers)
+        self._pages_of_server = WebPages(fleets=lambda: readers, are_fixed=True)
         self._failed = 0
         self._order = count()
         self._queue: list[tuple[int, int, PageKey]] = []
@@ -151,7 +162,7 @@ class _Collector:
             self._await(each, rank=each.rank)
         return address
 
-    def collected(self, unrendered: tuple[str, ...]) -> CollectedPages:
+    def collected(self, unrendered: tuple[str, ...], full: int) -> CollectedPages:
         """Return what is collected, and how much is left out."""
         left_out = Counter(VIEWS[key.view].name for _, _, key in self._queue)
         made = CollectedPages(
@@ -160,6 +171,7 @@ class _Collector:
             left_out=left_out,
             failed=self._failed,
             unrendered=unrendered,
+            full=full,
         )
         words = "".join(f"<p>{escape(line)}</p>\n" for line in made.sentences())
         first = self.pages[made.first]
@@ -189,8 +201,3 @@ class _Collector:
             time.sleep(_PAUSE)
             page = self._pages_of_server.page(request)
         return replace(page, status=HTTPStatus.GATEWAY_TIMEOUT) if page.again else page
-
-
-def is_document_address(address: str) -> bool:
-    """Say whether an address is that of a document of a page."""
-    return urlsplit(address).path.endswith(JSON_SUFFIX)

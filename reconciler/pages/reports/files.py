@@ -4,22 +4,23 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from html import escape, unescape
+from html import escape
 from urllib.parse import quote, urlsplit
 
 from reconciler.pages.templating import static_files
 from render.expressions import lazy_expression
 
-from .collecting import LINK, CollectedPages, is_document_address
-from .page_keys import PageKey, page_key_of_address
+from .collecting import CollectedPages
+from .page_keys import PageKey
+from .page_links import has_place, is_document_address, with_links_of_report
 
 _STATIC = lazy_expression(r'\s(href|src)="[^"]*/static/([a-z.]+)\?v=[0-9a-f]+"')
 _POLICY = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'self' file:;"
-    " script-src 'self' file:; img-src 'self' file: data:; base-uri 'none'; form-action 'none'\">\n"
+    " script-src 'self' file:; img-src 'self' file: data:; base-uri 'none'; form-action 'self' file:\">\n"
 )
-_ABSENT = ' aria-disabled="true" title="not in this report"'
 HEAD = '<meta charset="utf-8">\n'
+REPORT_SCRIPT = "report.js"
 
 
 def files_of_report(report: CollectedPages) -> Iterator[tuple[str, bytes]]:
@@ -27,9 +28,10 @@ def files_of_report(report: CollectedPages) -> Iterator[tuple[str, bytes]]:
     names = _names_of_pages(report)
     for key, page in report.pages.items():
         name = names[key]
-        link = partial(_link_in_file, report=report, names=names, name=name, has_document=bool(page.document))
-        html = LINK.sub(link, page.html.replace(HEAD, HEAD + _POLICY, 1))
-        html = _STATIC.sub(partial(_static_in_file, name=name), html)
+        document = f"{name}.json" if page.document else ""
+        target = partial(_target_in_folder, report=report, names=names, name=name, document=document)
+        html = with_links_of_report(page.html.replace(HEAD, HEAD + _POLICY, 1), target)
+        html = _STATIC.sub(partial(_static_in_file, name=name), html).replace("</head>", _script_of_reports(name), 1)
         yield f"{name}.html", html.encode()
         if page.document:
             yield f"{name}.json", page.document
@@ -51,22 +53,24 @@ def _names_of_pages(report: CollectedPages) -> dict[PageKey, str]:
     return names
 
 
-def _link_in_file(
-    found: re.Match[str], report: CollectedPages, names: Mapping[PageKey, str], name: str, *, has_document: bool
+def _target_in_folder(
+    address: str, report: CollectedPages, names: Mapping[PageKey, str], name: str, document: str
 ) -> str:
-    address = unescape(found[2])
-    if address.startswith("#") or urlsplit(address).scheme:
-        return found[0]
+    """Return the relative address of a file; "" where there is none."""
+    if address.startswith("#"):
+        return address
     if is_document_address(address):
-        target = f"{name}.json" if has_document else ""
-    else:
-        key = page_key_of_address(address, report.instants)
-        key = report.first if key is None and urlsplit(address).path == "/" else key
-        target = f"{names[key]}.html" if key is not None and key in names else ""
-    if not target:
-        return found[1] + _ABSENT
-    fragment = f"#{quote(urlsplit(address).fragment)}" if urlsplit(address).fragment else ""
-    return f'{found[1]} href="{escape(_relative(target, name))}{fragment}"'
+        return _relative(document, name) if document else ""
+    key = report.key_of_address(address)
+    if key is None:
+        return ""
+    fragment = urlsplit(address).fragment
+    place = f"#{quote(fragment)}" if fragment and has_place(report.pages[key].html, fragment) else ""
+    return _relative(f"{names[key]}.html", name) + place
+
+
+def _script_of_reports(name: str) -> str:
+    return f'<script src="{escape(_relative(f"static/{REPORT_SCRIPT}", name))}" defer></script>\n</head>'
 
 
 def _static_in_file(found: re.Match[str], name: str) -> str:

@@ -9,15 +9,15 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import partial
-from html import unescape
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from reconciler.pages.templating import static_files
 from render.expressions import lazy_expression
 
-from .collecting import LINK, CollectedPages, is_document_address
-from .files import HEAD
-from .page_keys import PageKey, page_key_of_address
+from .collecting import CollectedPages
+from .files import HEAD, REPORT_SCRIPT
+from .page_keys import PageKey
+from .page_links import has_place, is_document_address, with_links_of_report
 
 _MAIN = lazy_expression(r'<main id="main"[^>]*>(.*?)</main>', re.DOTALL)
 _FILES = lazy_expression(r'<link rel="(?:stylesheet|icon)"[^>]*>\n?|<script src="[^"]*" defer></script>\n?')
@@ -36,9 +36,11 @@ def report_in_one_file(report: CollectedPages) -> bytes:
     first = report.pages[report.first].html
     keys = [*(key for key in report.pages if key != report.first), report.first]
     parts = "".join(_part(report, names, key) for key in keys)
-    frame = LINK.sub(partial(_link_in_part, report=report, names=names, name=""), first.replace(_CURRENT, ""))
+    frame = with_links_of_report(
+        first.replace(_CURRENT, ""), partial(_target_in_file, report=report, names=names, name="")
+    )
     style = static_files()["style.css"].content.decode() + _SHOWN
-    script = static_files()["script.js"].content.decode()
+    script = "\n".join(static_files()[name].content.decode() for name in ("script.js", REPORT_SCRIPT))
     icon = f"data:image/svg+xml;base64,{base64.b64encode(static_files()['icon.svg'].content).decode()}"
     loaded = f'<link rel="icon" type="image/svg+xml" href="{icon}">\n<style>{style}</style>\n'
     frame = _FILES.sub("", frame).replace(HEAD, f"{HEAD}{_policy(style, script)}{loaded}", 1)
@@ -50,29 +52,27 @@ def report_in_one_file(report: CollectedPages) -> bytes:
 def _part(report: CollectedPages, names: Mapping[PageKey, str], key: PageKey) -> str:
     """Return a page as a part of the file, with names of places that no other part has."""
     name = names[key]
-    found = _MAIN.search(report.pages[key].html)
-    content = found[1] if found else ""
-    content = _PLACE.sub(lambda place: f'{place[1]}"{name}-{place[2]}"', content)
-    content = LINK.sub(partial(_link_in_part, report=report, names=names, name=name), content)
+    page = with_links_of_report(report.pages[key].html, partial(_target_in_file, report=report, names=names, name=name))
+    found = _MAIN.search(page)
+    content = _PLACE.sub(lambda place: f'{place[1]}"{name}-{place[2]}"', found[1] if found else "")
     first = " first" if key == report.first else ""
     return f'<div class="part{first}" id="{name}">{content}</div>\n'
 
 
-def _link_in_part(found: re.Match[str], report: CollectedPages, names: Mapping[PageKey, str], name: str) -> str:
-    address = unescape(found[2])
+def _target_in_file(address: str, report: CollectedPages, names: Mapping[PageKey, str], name: str) -> str:
+    """Return the fragment that shows a part of the file, or a place in it; "" where there is none."""
     if address.startswith("#"):
-        return f'{found[1]} href="#{name}-{address[1:]}"' if name else found[0]
-    if urlsplit(address).scheme:
-        return found[0]
-    key = None if is_document_address(address) else page_key_of_address(address, report.instants)
-    key = report.first if key is None and urlsplit(address).path == "/" else key
-    if key is None or key not in names:
-        return f'{found[1]} aria-disabled="true" title="not in this report"'
-    return f'{found[1]} href="#{names[key]}"'
+        return f"#{name}-{address[1:]}" if name else address
+    key = None if is_document_address(address) else report.key_of_address(address)
+    if key is None:
+        return ""
+    fragment = unquote(urlsplit(address).fragment)
+    has = bool(fragment) and has_place(report.pages[key].html, fragment)
+    return f"#{names[key]}-{fragment}" if has else f"#{names[key]}"
 
 
 def _policy(*allowed: str) -> str:
     digests = [f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in allowed]
     style, script = digests
     rules = f"default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'"
-    return f'<meta http-equiv="Content-Security-Policy" content="{rules}; form-action \'none\'">\n'
+    return f'<meta http-equiv="Content-Security-Policy" content="{rules}; form-action \'self\' file:">\n'

@@ -1,7 +1,8 @@
 """The pages of a report by what they show, whatever their addresses are on a server or in a folder.
 
 Pages of a report are fixed at one instant of each fleet. Those that ask somebody something, such as a difference of any
-two revisions, and those of other instants need a server; links to them lead nowhere in a report.
+two revisions, and those of other instants need a server; a report has no links to them. Its page of the search lists
+all that can be found.
 """
 
 import hashlib
@@ -15,11 +16,11 @@ from reconciler.pages.views import VIEWS
 from reconciler.pages.web_pages import segments_of_path, view_at_address
 from render.expressions import lazy_expression
 
-_ASKING = frozenset({"diff", "whatif", "search"})
+_ASKING = frozenset({"diff", "whatif"})
 """The views that answer what somebody asks, so that there is no end of their pages."""
 _PLAIN = lazy_expression(r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}")
 _PAGE, _AT = "page", "at"
-_FLEETS = "fleets"
+_FLEETS, _SEARCH = "fleets", "search"
 _LISTED, _DETAILS = 1, 4
 _RANKS = {"object": 2, "commit": 3}
 """The order in which views get into a report that has no room for all; others than these are by their place."""
@@ -36,7 +37,7 @@ class PageKey(NamedTuple):
     @property
     def rank(self) -> int:
         """The place among pages: those of the navigation first, then lists, objects, and details of objects."""
-        if self.view == _FLEETS or VIEWS[self.view].label:
+        if self.view in {_FLEETS, _SEARCH} or VIEWS[self.view].label:
             return 0 if not self.number else _LISTED
         return _DETAILS if self.view.startswith("object_") else _RANKS.get(self.view, _LISTED)
 
@@ -103,6 +104,6 @@ def _page_key_of_fleet(fleet: str, segments: tuple[str, ...], query: Mapping[str
 
 
 def first_page_keys(fleets: Mapping[str, str]) -> tuple[PageKey, ...]:
-    """Return the pages that a report begins with: the list of several fleets, and the first page of each."""
+    """Return the pages that a report begins with: the list of several fleets, and first page and search of each."""
     listed = () if "" in fleets else (PageKey("", _FLEETS),)
-    return (*listed, *(PageKey(fleet, "overview") for fleet in fleets))
+    return (*listed, *(PageKey(fleet, view) for view in ("overview", _SEARCH) for fleet in fleets))

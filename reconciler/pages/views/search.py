@@ -13,19 +13,23 @@ if TYPE_CHECKING:
     from reconciler.pages.reader import FleetReading
 
 _OF_EACH_KIND, _MOST_WORDS, _LONGEST_WORD = 20, 12, 200
+_OF_EACH_KIND_IN_REPORTS = 1000
 
 
 def _answer(look: Look) -> ViewAnswer:
     words = tuple(word[:_LONGEST_WORD] for word in look.asked("q").split()[:_MOST_WORDS] if not word.startswith("-"))
-    if not words:
+    if not words and not look.is_fixed:
         return ViewAnswer(shown={"words": ()})
+    limit = _OF_EACH_KIND if words else _OF_EACH_KIND_IN_REPORTS
 
     def document(reading: "FleetReading") -> "OutputDocument":
         survey = reading.survey()
         commits = newest_source_commits(reading.repository, survey.branches)
-        return search_document(survey, words, len(commits), search_fleet(survey, commits, words, _OF_EACH_KIND))
+        return search_document(survey, words, len(commits), search_fleet(survey, commits, words, limit))
 
     found = look.document(("search", words), document)
+    if not words:
+        return ViewAnswer(document=found, shown={"words": ()}, template="search_list.html")
     command = "search", *words_of_options(look, {}), *words
     return ViewAnswer(
         document=found, command=command, shown={"words": words}, title=f"What is “{' '.join(words)[:80]}”?"

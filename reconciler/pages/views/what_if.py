@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument
     from reconciler.pages.reader import FleetReading
 
-_OPTIONS: Mapping[str, str] = {
+OPTIONS_OF_LOSSES: Mapping[str, str] = {
     "without": "--without-cluster",
     "region": "--without-region",
     "zone": "--without-zone",
@@ -32,14 +32,14 @@ def _answer(look: Look) -> ViewAnswer:
         "clusters": [each["name"] for each in clusters],
         "domains": [name for name, field in _DOMAINS.items() if any(each.get(field) for each in clusters)],
         "regions": sorted({each["region"] for each in clusters if each.get("region")}),
-        "asked": {name: look.asked(name) for name in _OPTIONS},
+        "asked": {name: look.asked(name) for name in OPTIONS_OF_LOSSES},
         "kind": "",
     }
     by = look.asked("by")
     if by in _DOMAINS:
         words = look.words("simulate", "--n-minus", "1", "--by", by, *_source(look))
         return look.answer_of_command(words, **{**shown, "kind": "losses", "by": by})
-    supposed = tuple(f"{option}={look.asked(name)}" for name, option in _OPTIONS.items() if look.asked(name))
+    supposed = tuple(f"{option}={look.asked(name)}" for name, option in OPTIONS_OF_LOSSES.items() if look.asked(name))
     if not supposed:
         return ViewAnswer(shown=shown)
     words_of_one = look.words("simulate", *supposed, *_source(look))
