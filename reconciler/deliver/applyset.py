@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import APPLY, Client, Expected, Failure, Request
+from reconciler.members.exchange import APPLY, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES
 from reconciler.plans.applyset import PART_OF, TOOL, ApplySet
@@ -18,6 +18,8 @@ from .results import ApplySettings
 
 _LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
 _PAUSE = 0.5
+_WITHOUT_NAMESPACE = frozenset({FailureKind.NAMESPACE_MISSING, FailureKind.NAMESPACE_TERMINATING})
+"""The refusals of a parent that was there a moment ago, where its namespace has gone with it."""
 
 
 def widen_applyset_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
@@ -25,6 +27,10 @@ def widen_applyset_parent(client: Client, plan: Plan, options: ApplySettings) ->
     wider = _widened_applyset(plan)
     if wider == plan.recorded or not wider.group_kinds:
         return None
+    if plan.recorded.group_kinds:
+        failure = _write_parent(client, wider, options.version)
+        if failure is None or failure.kind not in _WITHOUT_NAMESPACE:
+            return failure
     return _ensure_namespace(client, wider, options) or _write_parent(client, wider, options.version)
 
 

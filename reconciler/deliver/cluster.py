@@ -164,11 +164,12 @@ def _apply_stages(context: ApplyContext) -> list[ObjectResult]:
     """Apply stage after stage; what failed in one blocks only what depends on it in the others."""
     results: list[ObjectResult] = []
     failed_by_name: dict[str, ObjectRef] = {}
+    has_written = False  # the identity was asked for right before the first stage that writes
     for stage, items in groupby(context.plan.objects, key=lambda item: stage_of(item.ref)):
         planned = [_blocked_by_failure(item, failed_by_name) for item in items]
-        failure = (
-            _failure_of_identity_check(context) if results and any(item.action in WRITES for item in planned) else None
-        )
+        is_writing = any(item.action in WRITES for item in planned)
+        failure = _failure_of_identity_check(context) if has_written and is_writing else None
+        has_written = has_written or is_writing
         if failure or context.client.stopped:
             results += [_result_of_object_not_reached(item, failure or context.client.stopped) for item in planned]
             continue

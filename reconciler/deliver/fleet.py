@@ -16,6 +16,7 @@ from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import SILENT, Client, Failure, FailureKind
 from reconciler.members.patience import VisitTimes, time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit
+from reconciler.observe.cluster_status import MemberObservation
 from reconciler.observe.findings import observe_findings
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
@@ -31,6 +32,8 @@ from .results import ApplySettings, ClusterReport, live_objects
 
 ORDINARY_SECONDS = 5.0
 """The time that idle clusters, which are done at once, count as having taken where others are waited for."""
+BELIEVED_SECONDS = 30.0
+"""For so long a cluster is believed to be the one that a look found, and to serve what it did then."""
 WAITING_SECONDS = 1.0
 """The time between two calls that say which clusters are under way."""
 STOPPING_SECONDS = 0.5
@@ -86,12 +89,13 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     later it is given up whatever it is at. ``observe_seconds`` are those of its observation. ``is_observing``: only
     observe and plan. ``before_writing`` is called before a cluster's first write, in its own thread: this is where the
     attempt is written down; with a failure that it returns, nothing is written there. ``decrypt`` is called before a
-    cluster is planned. ``late`` are clusters whose observation is awaited first. ``twins`` returns the other clusters
-    that have the UID of one. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no
-    later than ``patience`` seconds or twice the time of the slowest of the others. ``on_waiting`` is called every
-    second, with those under way. Clusters that are not begun when ``is_stopping`` says so are left out, and get no
-    report. Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once the
-    others are recorded.
+    cluster is planned. ``late`` are clusters whose observation is awaited first, ``looks`` the observations of the
+    others in the same pass, which tell for a while which cluster it is and what it serves. ``twins`` returns the other
+    clusters that have the UID of one. ``on_slow`` is called once, as soon as only slow clusters are left, with their
+    names: no later than ``patience`` seconds or twice the time of the slowest of the others. ``on_waiting`` is called
+    every second, with those under way. Clusters that are not begun when ``is_stopping`` says so are left out, and get
+    no report. Where ``is_making_way`` says so those are left out that are not begun with the first, and slow ones once
+    the others are recorded.
     """
 
     spent: Mapping[str, float] = field(default_factory=dict)
@@ -103,6 +107,7 @@ class FleetOptions(Struct, frozen=True, kw_only=True):
     decrypt: Decrypt = desired_left_encrypted
     before_writing: Callable[[Plan], Failure | None] = _accept_any_plan
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
+    looks: Mapping[str, MemberObservation] = field(default_factory=dict)
     twins: Callable[[str, str], tuple[str, ...]] = _no_twins
     on_slow: Callable[[tuple[str, ...]], None] = ignore_clusters
     on_waiting: Callable[[tuple[str, ...]], None] = ignore_clusters
@@ -230,7 +235,7 @@ class _FleetRun:
 
     def _apply_job(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
         job = replace(job, desired=self._options.decrypt(client, job.desired))
-        observed, plan = self._observe_and_plan(observing, job)
+        observed, plan = self._observe_and_plan(observing, job, self._recent_look(job.cluster))
         plan = plan_without_doubts(client, plan)
         if self._options.is_observing:
             plan = plan_with_answers(client, plan)
@@ -248,8 +253,15 @@ class _FleetRun:
             report = self._report_of_second_round(client, job, report)
         return self._with_findings(client, report)
 
-    def _observe_and_plan(self, client: Client, job: ClusterJob) -> tuple[ObservedCluster, Plan]:
-        observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset)
+    def _recent_look(self, cluster: str) -> MemberObservation | None:
+        """Return the observation of a cluster in this pass, while what it says of the whole cluster is believed."""
+        look = self._options.looks.get(cluster)
+        return look if look is not None and self._reach.clock() < look.at + BELIEVED_SECONDS else None
+
+    def _observe_and_plan(
+        self, client: Client, job: ClusterJob, look: MemberObservation | None = None
+    ) -> tuple[ObservedCluster, Plan]:
+        observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset, look)
         twins = self._options.twins(job.cluster, observed.uid)
         options = replace(job.options, twins=twins, is_observing=self._options.is_observing)
         return observed, make_plan(job.desired, observed, job.inventory, options)

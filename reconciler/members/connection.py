@@ -3,7 +3,7 @@
 A context is read once, so it cannot be pointed elsewhere under a client; but behind one address there may be another
 cluster for every new connection (a load balancer, a name that moved). So a new connection asks for the identity of its
 cluster, the UID of the kube-system namespace, before it sends the first request that may write - once, because it leads
-to one server as long as it is open.
+to one server as long as it is open, and not at all where somebody has asked over it already.
 """
 
 import time
@@ -129,6 +129,8 @@ class Connection:
         except BaseException:
             wire.close()
             raise
+        if sent.path == IDENTITY_PATH and answer.status == 200:
+            wire.uid = _uid_in_answer(answer.content)
         wires.give_back(wire, answer)
         return answer
 

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 WRITES_A_THREAD = 2
 """The writes that a further connection to a member is worth opening for, which costs as much as ten small reads."""
-_READS_A_THREAD = 4
+_READS_A_THREAD = 8
+"""The reads that a further connection is worth opening for: its handshake is two ways there and back, and more work."""
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
 

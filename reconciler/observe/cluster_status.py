@@ -55,6 +55,8 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     why. ``uid``: its identity, where it was asked and answered. ``schemas`` are those of its custom kinds. ``pending``
     are the replicas that it cannot start, where that was asked (None: it was not). ``ahead`` are the seconds by which
     its clock was ahead of the one here (None: it does not tell). ``scales`` are the scale subresources of custom kinds.
+    ``identity`` is the UID that it gave, whether or not that was known ("": not asked), and ``at`` the time of its last
+    answer on the clock of the visits.
     """
 
     UNSHOWN = ("nodes", "pods", "pending")
@@ -71,6 +73,8 @@ class MemberObservation(DiscreetStruct, frozen=True, kw_only=True):
     pending: Pending | Failure | None = None
     ahead: float | None = None
     scales: Mapping[KindVersion, Manifest] = field(default_factory=dict)
+    identity: str = ""
+    at: float = float("-inf")
 
     @property
     def failure_of_silent_cluster(self) -> Failure | None:

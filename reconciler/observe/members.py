@@ -191,33 +191,32 @@ def _observe_within_time(look: _Look, options: ObserveOptions) -> MemberObservat
     if isinstance(client, Failure):
         return MemberObservation(cluster=name, failure=client)
     heard = look.heard_through(client)
-    failure = (failure_of_readiness(heard) if name not in options.failed else None) or _failure_if_other_cluster(
-        heard, name, options
-    )
-    if failure is not None:
-        return MemberObservation(cluster=name, failure=failure)
+    failure = failure_of_readiness(heard) if name not in options.failed else None
+    identity = failure or _identity_or_failure(heard, name, options)
+    if isinstance(identity, Failure):
+        return MemberObservation(cluster=name, failure=identity)
     observation = _with_schemas(heard, _with_pending_replicas(heard, observe_member(heard, name), options), options)
-    observation = _with_scales(heard, observation, options)
+    observation = replace(_with_scales(heard, observation, options), identity=identity, at=options.reach.clock())
     is_new = name not in options.identified and name not in options.uids
     uid = read_uid(heard) if is_new and observation.failure is None else ""
-    return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
+    return observation if isinstance(uid, Failure) else replace(observation, uid=uid, identity=uid or identity)
 
 
-def _failure_if_other_cluster(client: Client, name: str, options: ObserveOptions) -> Failure | None:
-    """Return the failure of a member that is not the cluster it was, or does not tell; None where it is, or is new.
+def _identity_or_failure(client: Client, name: str, options: ObserveOptions) -> str | Failure:
+    """Return the UID of a member; or the failure of one that is not the cluster it was, or does not tell.
 
-    A new one that is the cluster of another member is none of its own.
+    Of one that is new it may be empty. A new one that is the cluster of another member is none of its own.
     """
     is_new = name not in options.uids
     if is_new and (name in options.identified or not options.uids):
-        return None
+        return ""
     uid = read_uid(client)
     if isinstance(uid, Failure):
-        return None if is_new else uid
+        return "" if is_new else uid
     if is_new:
         known_as = next((other for other, known in sorted(options.uids.items()) if known == uid), "")
-        return failure_of_known_cluster(name, known_as) if known_as else None
-    return None if uid == options.uids[name] else failure_of_another_cluster(name, uid, options.uids[name])
+        return failure_of_known_cluster(name, known_as) if known_as else uid
+    return uid if uid == options.uids[name] else failure_of_another_cluster(name, uid, options.uids[name])
 
 
 def clock_error(observations: Iterable[MemberObservation]) -> float:

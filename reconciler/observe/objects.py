@@ -21,6 +21,7 @@ from reconciler.plans.retention import SCALED, SCALERS, scaled_objects
 from render.model import Manifest, ObjectRef
 
 from .admission import observe_admission
+from .cluster_status import MemberObservation
 
 PREFLIGHT_SECONDS = 5.0
 _ONE_BY_ONE = 10
@@ -29,15 +30,24 @@ NAMESPACES = Resource(group="", version="v1", kind="Namespace", plural="namespac
 
 
 def observe_cluster(
-    client: Client, desired: ClusterDesired, inventory: Inventory, applyset: ApplySet | None = None
+    client: Client,
+    desired: ClusterDesired,
+    inventory: Inventory,
+    applyset: ApplySet | None = None,
+    look: MemberObservation | None = None,
 ) -> ObservedCluster:
-    """Return everything in a cluster that its plan needs to know."""
+    """Return everything in a cluster that its plan needs to know.
+
+    ``look`` is an observation of a moment ago: which cluster it is and what that serves need not be asked again. What
+    has changed since fails by itself, as it does where it changes a moment later.
+    """
     applyset = applyset or ApplySet()
-    observed = _observe_identity(client, desired.cluster)
+    known = _discovery_to_believe(look, desired)
+    observed = _observe_identity(client, desired.cluster) if look is None or known is None else _seen_identity(look)
     # Of a cluster that is another one than it was nothing is read; the plan refuses it.
     if observed.failure or (inventory.uid and observed.uid != inventory.uid):
         return observed
-    discovery = discover_served_kinds(client)
+    discovery = known or discover_served_kinds(client)
     if isinstance(discovery, Failure):
         return replace(observed, failure=discovery)
     parent = read_object(client, CONFIG_MAPS, applyset.parent)
@@ -64,6 +74,19 @@ def observe_cluster(
         if _needs_admission_of_cluster(desired, inventory):
             observed = replace(observed, admission=observe_admission(client, discovery))
     return replace(observed, failure=client.stopped or _failure_if_out_of_time(observed))
+
+
+def _discovery_to_believe(look: MemberObservation | None, desired: ClusterDesired) -> Discovery | None:
+    """Return what a cluster served when it was looked at; None where it did not say all, or lacked a wanted kind."""
+    found = look.discovery if look is not None and look.failure is None and look.identity else None
+    if found is None or found.unavailable:
+        return None
+    kinds = {(str(item.manifest["apiVersion"]), item.ref.kind) for item in desired.objects}
+    return found if kinds <= found.resources.keys() else None
+
+
+def _seen_identity(look: MemberObservation) -> ObservedCluster:
+    return ObservedCluster(cluster=look.cluster, uid=look.identity)
 
 
 def _needs_admission_of_cluster(desired: ClusterDesired, inventory: Inventory) -> bool:

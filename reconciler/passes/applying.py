@@ -382,6 +382,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         return FleetOptions(
             twins=identities.members_with_same_uid,
             spent=self.record.observation.seconds_by_member if self.record is not None else {},
+            looks={each.cluster: each for each in self.record.observation.members} if self.record is not None else {},
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
             is_making_way=self.delivery.is_making_way,
