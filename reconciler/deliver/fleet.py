@@ -17,11 +17,12 @@ from reconciler.members.exchange import SILENT, Client, Failure, FailureKind
 from reconciler.members.patience import VisitTimes, time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit
 from reconciler.observe.cluster_status import MemberObservation
-from reconciler.observe.findings import observe_findings
+from reconciler.observe.findings import Finding, is_status_of_generation, observe_findings, unwell_workloads
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
-from reconciler.plans.model import ClusterDesired, ObservedCluster, Plan, PlanOptions
+from reconciler.plans.model import WRITES, ClusterDesired, ObservedCluster, Plan, PlanOptions
+from render.model import ObjectRef
 
 from .adoption import plan_without_doubts
 from .cluster import apply_plan
@@ -279,8 +280,24 @@ class _FleetRun:
     def _with_findings(self, client: Client, report: ClusterReport) -> ClusterReport:
         if report.observed is None or report.failure is not None:
             return report
-        discovery = report.observed.discovery
-        findings = result_or_failure(lambda: observe_findings(client, discovery, live_objects(report)))
+        findings = result_or_failure(lambda: _findings_about_workloads(client, report))
         if isinstance(findings, Failure):
             return replace(report, failure=findings)
-        return replace(report, findings=findings)
+        has_unwell = bool(unwell_workloads(live_objects(report)))
+        return replace(report, findings=findings, has_unwell=has_unwell)
+
+
+def _findings_about_workloads(client: Client, report: ClusterReport) -> dict[ObjectRef, tuple[Finding, ...]]:
+    """Return the findings about what is not well, but for what was written and no controller has seen yet.
+
+    The pods of that are those of before, and say nothing of it.
+    """
+    if report.observed is None or report.applied is None:
+        return {}
+    written = {result.ref for result in report.applied.results if result.action in WRITES}
+    live = {
+        ref: manifest
+        for ref, manifest in live_objects(report).items()
+        if ref not in written or is_status_of_generation(manifest)
+    }
+    return observe_findings(client, report.observed.discovery, live)

@@ -131,7 +131,8 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was idle and still is, so
     that this is the report of an earlier pass, without an observation or a plan. ``unseen`` is the reason why nobody
     could see how the cluster is, though it may have been applied to. ``hold`` keeps newer commits from it;
-    ``ended_hold`` did so, and is over with this apply.
+    ``ended_hold`` did so, and is over with this apply. ``has_unwell``: some workloads are not as they should be, of
+    those that were last seen.
     """
 
     cluster: str
@@ -145,6 +146,7 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     unseen: str = ""
     hold: ClusterHold | None = None
     ended_hold: EndedHold | None = None
+    has_unwell: bool = False
 
     def with_hold(self, hold: ClusterHold | None, ended: Mapping[str, EndedHold]) -> "ClusterReport":
         """Return the report with the hold on its cluster, or the one among these that is over."""

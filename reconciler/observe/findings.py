@@ -17,7 +17,7 @@ from reconciler.members.listing import Listing, list_objects
 from render.interpretation.progress import Progress
 from render.kinds import KUBERNETES
 from render.kinds.workloads import POD_TEMPLATE
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, mapping_or_empty
 
 from .progress import progress_of_live_object
 
@@ -71,6 +71,12 @@ def unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Mani
         if ref.group_kind in WORKLOADS and progress_of_live_object(manifest).progress not in _FINE
     )
     return dict(islice(unwell, MOST_WORKLOADS))
+
+
+def is_status_of_generation(live: Manifest) -> bool:
+    """Return whether the status of an object is about what it asks for now: its controller has seen that."""
+    generation = live["metadata"].get("generation")
+    return generation is None or mapping_or_empty(live.get("status")).get("observedGeneration") == generation
 
 
 def _findings_of_workload(

@@ -38,18 +38,13 @@ def observe_cluster(
 ) -> ObservedCluster:
     """Return everything in a cluster that its plan needs to know.
 
-    ``look`` is an observation of a moment ago: which cluster it is and what that serves need not be asked again. What
-    has changed since fails by itself, as it does where it changes a moment later.
+    A ``look`` of a moment ago tells which cluster it is and what it serves: what has changed since fails by itself.
     """
     applyset = applyset or ApplySet()
-    known = _discovery_to_believe(look, desired)
-    observed = _observe_identity(client, desired.cluster) if look is None or known is None else _seen_identity(look)
-    # Of a cluster that is another one than it was nothing is read; the plan refuses it.
-    if observed.failure or (inventory.uid and observed.uid != inventory.uid):
+    observed = _observe_identity_and_kinds(client, desired, inventory, look)
+    if observed.failure or _is_another(observed, inventory):
         return observed
-    discovery = known or discover_served_kinds(client)
-    if isinstance(discovery, Failure):
-        return replace(observed, failure=discovery)
+    discovery = observed.discovery
     parent = read_object(client, CONFIG_MAPS, applyset.parent)
     if isinstance(parent, Failure):
         return replace(observed, failure=parent)
@@ -63,7 +58,7 @@ def observe_cluster(
         listings = {kind: replace(listing, selector=sets) for kind, listing in listings.items()}
     scalers = _listings_of_autoscalers(desired, listings, discovery)
     wanted = _wanted_resources(desired, discovery)
-    observed = replace(observed, discovery=discovery, parent=parent, former_parent=former)
+    observed = replace(observed, parent=parent, former_parent=former)
     observed = _observed_with_listed_kinds(
         client, observed, [*_listings_in_each_version(listings, wanted), *scalers], wanted
     )
@@ -76,17 +71,30 @@ def observe_cluster(
     return replace(observed, failure=client.stopped or _failure_if_out_of_time(observed))
 
 
-def _discovery_to_believe(look: MemberObservation | None, desired: ClusterDesired) -> Discovery | None:
-    """Return what a cluster served when it was looked at; None where it did not say all, or lacked a wanted kind."""
-    found = look.discovery if look is not None and look.failure is None and look.identity else None
-    if found is None or found.unavailable:
-        return None
+def _observe_identity_and_kinds(
+    client: Client, desired: ClusterDesired, inventory: Inventory, look: MemberObservation | None
+) -> ObservedCluster:
+    """Return which cluster it is and what that serves, as it was seen or as it says now."""
+    if look is not None and look.discovery is not None and _is_look_enough(look, look.discovery, desired):
+        return ObservedCluster(cluster=look.cluster, uid=look.identity, discovery=look.discovery)
+    observed = _observe_identity(client, desired.cluster)
+    # Of a cluster that is another one than it was nothing is read; the plan refuses it.
+    if observed.failure or _is_another(observed, inventory):
+        return observed
+    discovery = discover_served_kinds(client)
+    if isinstance(discovery, Failure):
+        return replace(observed, failure=discovery)
+    return replace(observed, discovery=discovery)
+
+
+def _is_another(observed: ObservedCluster, inventory: Inventory) -> bool:
+    return bool(inventory.uid) and observed.uid != inventory.uid
+
+
+def _is_look_enough(look: MemberObservation, seen: Discovery, desired: ClusterDesired) -> bool:
+    """Return whether a cluster said all when it was looked at, and lacked no wanted kind."""
     kinds = {(str(item.manifest["apiVersion"]), item.ref.kind) for item in desired.objects}
-    return found if kinds <= found.resources.keys() else None
-
-
-def _seen_identity(look: MemberObservation) -> ObservedCluster:
-    return ObservedCluster(cluster=look.cluster, uid=look.identity)
+    return look.failure is None and bool(look.identity) and not seen.unavailable and kinds <= seen.resources.keys()
 
 
 def _needs_admission_of_cluster(desired: ClusterDesired, inventory: Inventory) -> bool:

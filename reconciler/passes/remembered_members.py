@@ -67,7 +67,8 @@ class RememberedMember(DiscreetStruct, frozen=True, kw_only=True):
             unchanged_besides=self.unchanged,
             outcome=ApplyOutcome.CONVERGED,
         )
-        return ClusterReport(cluster=self.cluster, applied=applied, is_repeated=True)
+        has_unwell = bool(self.answers.unwell)
+        return ClusterReport(cluster=self.cluster, applied=applied, is_repeated=True, has_unwell=has_unwell)
 
 
 def _repeatable_result(result: ObjectResult) -> ObjectResult:

@@ -239,7 +239,7 @@ class Controller:
             fleet.keep_report(event)
             if fleet.watch is None:
                 fleet.open()
-            fleet.handle_event(event.ended_event, self._time_now())
+            fleet.handle_event((fleet.report or event).ended_event, self._time_now())
             self.metrics.count_pass(fleet.source.name, fleet.report or event, failures=fleet.state.failures)
         else:
             fleet.handle_event(event, self._time_now())

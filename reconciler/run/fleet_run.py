@@ -150,7 +150,9 @@ class FleetRun(Struct, kw_only=True):
             self._known_acceptances = replace(self._known_acceptances, rendered=report.rendered)
         self._went_well_once = self._went_well_once or (report.code in {0, 1, 7} and bool(report.rendered))
         if report.is_unchanged and before is not None:
-            self.report = replace(report, clusters=before.clusters, unplaced=before.unplaced)
+            self.report = replace(
+                report, clusters=before.clusters, unplaced=before.unplaced, has_unwell=before.has_unwell
+            )
         self.log.detail("pass ended", code=report.code, seconds=f"{report.seconds:.1f}")
         if report.message and (before is None or (before.code, before.message) != (report.code, report.message)):
             hint = f"\n  hint: {report.hint}" if report.hint else ""

@@ -10,8 +10,9 @@ asked once to make way: it finishes the members it is at, and the next one begin
 
 A pass runs when the source has moved, when members are due to be looked at for drift, sooner while a rollout waits for
 members, when a time rule asked for a pass, and again after a failure: later each time, by a span that is drawn between
-half and all of it, so that many fleets do not come back at once. What was refused is not tried again before it
-changes, somebody accepts it, or members are due to be looked at.
+half and all of it, so that many fleets do not come back at once. After one that wrote, members are looked at until
+their workloads are well: after a second, later each time, and never sooner than the pass itself took. What was refused
+is not tried again before it changes, somebody accepts it, or members are due to be looked at.
 
 ``now`` counts seconds on a clock that never jumps. ``wall`` is the time of day, and only compared with what a time rule
 asked for: it may jump.
@@ -38,6 +39,7 @@ class PassCause(StrEnum):
     START = "Start"
     CHANGE = "Change"
     DRIFT = "Drift"
+    HEALTH = "Health"
     ROLLOUT = "Rollout"
     RETRY = "Retry"
     TIME = "Time"
@@ -68,12 +70,14 @@ class Pace(Struct, frozen=True, kw_only=True):
     """The intervals of a fleet in seconds.
 
     ``poll`` is how often its source is looked at without being told (infinite: never). Members are looked at each
-    ``drift``, and each ``rollout`` while a rollout waits for them. ``least_gap`` is the least time between two looks.
+    ``drift``, and each ``rollout`` while a rollout waits for them. ``health`` is when they are looked at for the first
+    time after workloads were written. ``least_gap`` is the least time between two looks.
     """
 
     poll: float = inf
     drift: float = 300.0
     rollout: float = 10.0
+    health: float = 1.0
     first_retry: float = 5.0
     longest_retry: float = 300.0
     least_gap: float = 1.0
@@ -95,7 +99,8 @@ class FleetState(Struct, frozen=True, kw_only=True):
     at the last look ("": not known), ``is_looking``: a look is under way, and ``is_making_way``: it was asked to make
     way. ``look_at`` and ``pass_at`` are when the next look and the next pass are due, ``cause`` that of the
     pass; ``wall_at`` is the time of day at which a time rule asks for one. ``failures`` and ``lost`` count passes and
-    looks that failed, one after another.
+    looks that failed, one after another, ``unwell`` those passes after one that wrote which found workloads that are
+    not as they should be yet.
     """
 
     activity: Activity = Activity.WAITING
@@ -113,6 +118,7 @@ class FleetState(Struct, frozen=True, kw_only=True):
     wall_at: float = inf
     failures: int = 0
     lost: int = 0
+    unwell: int = 0
 
 
 class Woken(Struct, frozen=True):
@@ -144,13 +150,17 @@ class SourceRead(Struct, frozen=True):
 class PassEnded(Struct, frozen=True, kw_only=True):
     """A pass ended: its ending, the source it was for ("": not known), and when a time rule asks for the next.
 
-    ``waits_for_clusters``: a rollout or a move goes on by what the next pass sees of members.
+    ``waits_for_clusters``: a rollout or a move goes on by what the next pass sees of members. ``has_written``: it wrote
+    to members, and ``has_unwell``: workloads there are not as they should be yet. It took so many ``seconds``.
     """
 
     ending: Ending
     source: str = ""
     next_wall: float = inf
     waits_for_clusters: bool = False
+    has_written: bool = False
+    has_unwell: bool = False
+    seconds: float = 0.0
 
 
 class LeadershipChanged(Struct, frozen=True):
@@ -276,7 +286,7 @@ def _state_after_look(state: FleetState, looked: Looked, time_now: TimeNow, pace
 
 def _state_after_move(state: FleetState, tip: str, time_now: TimeNow) -> FleetState:
     """Return the state of a fleet whose source moved: a pass is due."""
-    return replace(state, tip=tip, pass_at=time_now.now, cause=PassCause.CHANGE, failures=0)
+    return replace(state, tip=tip, pass_at=time_now.now, cause=PassCause.CHANGE, failures=0, unwell=0)
 
 
 def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pace: Pace) -> FleetState:
@@ -289,9 +299,8 @@ def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pa
     if seen and read and seen != read:
         return _state_after_move(rest, seen, time_now)
     failures = 0 if event.ending is Ending.DONE else state.failures + 1
-    rest = replace(rest, failures=failures)
-    is_rolling = event.waits_for_clusters and pace.rollout < pace.drift
-    interval, cause = (pace.rollout, PassCause.ROLLOUT) if is_rolling else (pace.drift, PassCause.DRIFT)
+    rest = replace(rest, failures=failures, unwell=_count_of_unwell_passes(state, event))
+    interval, cause = _interval_until_look_at_members(rest, event, pace)
     look_in = interval * (0.9 + time_now.chance / 10)
     retry_in = seconds_before_retry(failures, pace, time_now.chance) if failures else inf
     if event.ending is Ending.INCOMPLETE and look_in <= retry_in:
@@ -299,6 +308,26 @@ def _state_after_pass(state: FleetState, event: PassEnded, time_now: TimeNow, pa
     if retry_in < inf:
         return replace(rest, pass_at=time_now.now + retry_in, cause=PassCause.RETRY)
     return replace(rest, pass_at=time_now.now + look_in, cause=cause)
+
+
+def _count_of_unwell_passes(state: FleetState, event: PassEnded) -> int:
+    """Return how many passes have found unwell workloads since one wrote; 0 where nobody has to look for them.
+
+    Another write begins nothing anew: an object may be written by others as often as by us.
+    """
+    if not event.has_unwell or not (state.unwell or event.has_written):
+        return 0
+    return state.unwell + 1
+
+
+def _interval_until_look_at_members(state: FleetState, event: PassEnded, pace: Pace) -> tuple[float, PassCause]:
+    """Return after how long members are looked at again, and why then: the first reason that there is."""
+    is_rolling = event.waits_for_clusters and pace.rollout < pace.drift
+    interval, cause = (pace.rollout, PassCause.ROLLOUT) if is_rolling else (pace.drift, PassCause.DRIFT)
+    if not state.unwell:
+        return interval, cause
+    health = max(pace.health, event.seconds) * 2.0 ** min(state.unwell - 1, 30)
+    return (health, PassCause.HEALTH) if health < interval else (interval, cause)
 
 
 def seconds_before_retry(failures: int, pace: Pace, chance: float) -> float:

@@ -93,7 +93,8 @@ class PassReport(Struct, frozen=True, kw_only=True):
     ``failed_steps`` those that failed. ``notified`` counts notifications by kind and result, ``conflicts`` how often
     somebody else moved a branch first. ``next_wall`` is the time of day at which a time rule asks for the next pass,
     ``next_notice`` the one at which a notification is tried again. ``waits_for_clusters``: a rollout or a move
-    goes on by what the next pass sees of members. ``rollouts`` are all of the fleet, by name (None: not known).
+    goes on by what the next pass sees of members. ``has_written``: it wrote to members, and ``has_unwell``: workloads
+    there are not as they should be yet. ``rollouts`` are all of the fleet, by name (None: not known).
     ``emergencies`` counts those that nobody has confirmed, by whether there is time left for it (None: not known).
     """
 
@@ -119,6 +120,8 @@ class PassReport(Struct, frozen=True, kw_only=True):
     next_wall: float | None = None
     next_notice: float | None = None
     waits_for_clusters: bool = False
+    has_written: bool = False
+    has_unwell: bool = False
     rollouts: Mapping[str, RolloutEnd] | None = None
     emergencies: Mapping[str, int] | None = None
 
@@ -136,6 +139,9 @@ class PassReport(Struct, frozen=True, kw_only=True):
             source=self.source,
             next_wall=min(walls, default=inf),
             waits_for_clusters=self.waits_for_clusters,
+            has_written=self.has_written,
+            has_unwell=self.has_unwell,
+            seconds=self.seconds,
         )
 
     def to_json(self) -> str:

@@ -267,11 +267,23 @@ def _report_of_result(result: "PassResult", log: Log) -> PassReport:
             each.name for each in result.outcome.source.desired.clusters if not is_applied_by_own_agent(each)
         )
         clusters = _end_by_cluster(result.reports, is_new=result.commit is not None)
-        report = replace(report, members=members, clusters=clusters)
+        report = _report_with_health(replace(report, members=members, clusters=clusters), result.reports)
     if end.error is None:
         return report
     log.detail(end.error.message)
     return replace(report, message=end.error.message[:_MOST_TEXT], hint=end.error.hint)
+
+
+def _report_with_health(report: PassReport, reports: "tuple[ClusterReport, ...]") -> PassReport:
+    """Return a report that says whether somebody has to look how what was written gets on."""
+    from reconciler.plans.model import WRITES
+
+    results = (result for each in reports if each.applied is not None for result in each.applied.results)
+    return replace(
+        report,
+        has_written=any(result.action in WRITES for result in results),
+        has_unwell=any(each.has_unwell for each in reports),
+    )
 
 
 def _lines_of_objects_left_out(result: "PassResult") -> tuple[str, ...]:
@@ -294,7 +306,7 @@ def _report_of_refusal(refused: "RefusedPass") -> PassReport:
     step = refused.step
     flip = step.flip if step is not None else None
     is_committed = refused.rendered != refused.good.previous.commit
-    return PassReport(
+    report = PassReport(
         code=refused.error.exit_code,
         message=refused.error.message[:_MOST_TEXT],
         hint=refused.error.hint,
@@ -308,6 +320,7 @@ def _report_of_refusal(refused: "RefusedPass") -> PassReport:
         rollouts=_rollouts_after_pass(step) if step is not None else None,
         emergencies=_emergencies_after_pass(step) if step is not None else None,
     )
+    return _report_with_health(report, refused.reports)
 
 
 def _emergencies_after_pass(result: "PassResult") -> dict[str, int]:
