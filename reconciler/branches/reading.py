@@ -199,7 +199,9 @@ def read_loaded(
 
     Without ``facts``, a scope that nothing tells is no problem yet. ``snapshot`` has the files where others count.
     """
-    snapshot = snapshot or (repository.snapshot(commit) if commit else snapshot_of_worktree(repository))
+    if snapshot is None:
+        snapshot = repository.snapshot(commit) if commit else snapshot_of_worktree(repository)
+        repository.listings.keep(commit)
     folder, read = repository.folder.under, repository.read_blobs
     with source_reading(repository, parsed) as reading:
         if judged_by is None:

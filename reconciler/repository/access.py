@@ -21,8 +21,9 @@ from .command import GitCommand
 from .commits import SOURCE, CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
 from .failures import error_of_cut_off_history
 from .history import history_without_process, resolve_revision
+from .known_listing import Listings
 from .location import GitFolder
-from .objects import WHOLE_ID, Snapshot, list_files_of_tree, read_objects
+from .objects import WHOLE_ID, Snapshot, read_objects
 from .refs import RefUpdate, checked_ref_name, has_ref_files, is_ref_name, read_ref_fast, update_refs
 from .settings import Settings, git_without_own_programs
 from .stored_objects import StoredObjects
@@ -45,7 +46,6 @@ class Repository:
         self._command = git or GitCommand(folder=folder.folder)
         self._unstored: dict[bytes, bytes] = {}
         self._commits: dict[str, CommitInfo] = {}
-        self._snapshots: dict[str, Snapshot] = {}
         self._remotes: dict[tuple[str, bool], ReachedRemote] = {}
         self._known_tips: dict[tuple[str, str], str | None] = {}
 
@@ -121,15 +121,13 @@ class Repository:
 
     def snapshot(self, commit: str) -> Snapshot:
         """Return the files of a commit (or tree), with modes, blob ids and sizes."""
-        if commit in self._snapshots:
-            return self._snapshots[commit]
-        partial = self._is_partial
-        found = Snapshot(
-            commit=commit, files=list_files_of_tree(self.git, self._stored_objects_of_clone, commit, partial=partial)
-        )
-        if WHOLE_ID.fullmatch(commit) and not partial:
-            self._snapshots[commit] = found
-        return found
+        return self.listings.snapshot(commit)
+
+    @cached_property
+    def listings(self) -> Listings:
+        """The files of its commits."""
+        stored = lambda: self._stored_objects_of_clone
+        return Listings(self.git, stored, self.cache_dir, partial=self._is_partial)
 
     def edited_snapshot(self, snapshot: "str | Snapshot", contents: Mapping[str, bytes | None]) -> Snapshot:
         """Return the files of a commit or a snapshot with other contents (None: gone); nothing of that is stored."""

@@ -23,12 +23,12 @@ _NAMED = 3
 WHOLE_ID = lazy_expression(r"[0-9a-f]{40}|[0-9a-f]{64}")
 """An id that is written in full, as text."""
 
-_FEW = 96
+FEW_ENTRIES = 96
 """So many files and folders of a commit are listed sooner than a process starts."""
 _LARGE = 8192
 """The bytes of a folder that has more entries than that."""
 _BLOBS = frozenset({0o100644, 0o100755, 0o120000})
-_LISTED = _BLOBS | {0o160000}
+LISTED = _BLOBS | {0o160000}
 """The modes that git writes today; it is asked about a tree with others, which it reads as one of these."""
 
 _READ_AT_ONCE = 1 << 16
@@ -94,7 +94,7 @@ def _read_top_folder(git: GitCommand, stored: StoredObjects, commit: str) -> Non
 def _files_of_small_commit(stored: StoredObjects, treeish: str) -> tuple[File, ...] | None:
     """Return the files of a small commit without a process; None where that is not easy."""
     entries = _file_entries_if_few(stored, treeish) if WHOLE_ID.fullmatch(treeish) else None
-    if entries is None or any(mode not in _LISTED for _, mode, _ in entries):
+    if entries is None or any(mode not in LISTED for _, mode, _ in entries):
         return None
     sizes = stored.sizes({id_ for _, mode, id_ in entries if mode in _BLOBS})
     if any(mode in _BLOBS and id_ not in sizes for _, mode, id_ in entries):
@@ -111,7 +111,7 @@ def _file_entries_if_few(stored: StoredObjects, commit: str) -> list[TreeEntry] 
     found: list[TreeEntry] = []
     # The next to be looked at is the last: git lists the files of a folder in the place of the folder.
     waiting = [TreeEntry(b"", TREE_MODE, parse_commit(commit, content).tree)]
-    for _ in range(_FEW):
+    for _ in range(FEW_ENTRIES):
         if not waiting:
             return found
         entry = waiting.pop()
