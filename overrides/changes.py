@@ -71,8 +71,11 @@ def _collect_changes(keys: Keys, before: Any, after: Any, found: list[ChangedFie
 
 
 def _collect_changes_of_entries(keys: Keys, before: Plain, after: Plain, found: list[ChangedField]) -> None:
-    changed = [key for key, item in before.items() if after.get(key, _NOTHING) is not item]
-    changed += [key for key in after if key not in before]
+    if before.keys() == after.keys():
+        changed = [key for key, item in before.items() if after[key] is not item]
+    else:
+        changed = [key for key, item in before.items() if after.get(key, _NOTHING) is not item]
+        changed += [key for key in after if key not in before]
     for key in sorted(changed):
         old, new = before.get(key, _NOTHING), after.get(key, _NOTHING)
         if is_secret_key(key) or (key == "value" and (is_secret_entry(before) or is_secret_entry(after))):

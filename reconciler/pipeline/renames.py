@@ -8,7 +8,6 @@ Otherwise a cluster that is emptied would fall back to what it held under an ear
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -146,13 +145,14 @@ def values_by_new_names(values: Mapping[str, _Value], names: NewNames) -> dict[s
     return {names.get(name, name): value for name, value in values.items()}
 
 
-@dataclass(frozen=True, slots=True)
 class RenamedBindings(Mapping[ObjectRef, Binding]):
     """Bindings that name clusters as they are called now."""
 
-    bindings: Mapping[ObjectRef, Binding]
-    names: NewNames
-    _known: dict[ObjectRef, Binding] = field(default_factory=dict)
+    __slots__ = ("_known", "bindings", "names")
+
+    def __init__(self, bindings: Mapping[ObjectRef, Binding], names: NewNames) -> None:
+        self.bindings, self.names = bindings, names
+        self._known: dict[ObjectRef, Binding] = {}
 
     def __getitem__(self, ref: ObjectRef) -> Binding:
         if ref not in self._known:

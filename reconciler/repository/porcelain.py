@@ -11,7 +11,6 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from shutil import which
 from types import ModuleType
 from typing import Any
 
@@ -104,6 +103,8 @@ def _progress_reporter(library: ModuleType, progress: Progress | None) -> Any:
 
 def _import_gitpython() -> ModuleType:
     """Import GitPython, which must not log to the terminal, and complains there about a git that is missing."""
+    from shutil import which
+
     if which("git") is None:
         raise error_of_missing_git()
     import logging

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -76,6 +75,8 @@ def commit_that_landed_file(git: GitCommand, commit: str, path: str) -> str:
 
 def signer_of_commit(git: GitCommand, commit: str, signers: Iterable[str]) -> str:
     """Return the name of the signer of a commit, among lines of ``NAME TYPE KEY``; "" where none of them signed it."""
+    import tempfile
+
     head = git.run("cat-file", "commit", commit).stdout.partition(b"\n\n")[0]
     if not _SSH_SIGNATURE.search(head):
         return ""

@@ -13,10 +13,13 @@ empty one is UTC, and so is ``Local``, for the place where a pass runs decides n
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
-from importlib import resources
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from .schedules import Every, FieldSchedule, Schedule
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+    from zoneinfo import ZoneInfo
 
 _YEARS = 5
 _NOON = 12
@@ -146,19 +149,27 @@ UTC_NAMES = frozenset({"", "UTC", "Local"})
 
 
 @cache
-def time_zone(name: str) -> ZoneInfo:
+def time_zone(name: str) -> "ZoneInfo":
     """Return the zone that a name means; a LookupError where there is none.
 
     >>> time_zone("Europe/Berlin").key, time_zone("").key
     ('Europe/Berlin', 'UTC')
     """
+    from zoneinfo import ZoneInfo  # which few passes need
+
     known = "UTC" if name in UTC_NAMES else name
     if known not in _names_of_time_zones():
         raise LookupError(f"there is no time zone {name!r}")
-    with resources.files("tzdata").joinpath("zoneinfo", *known.split("/")).open("rb") as stored:
+    with _files_of_time_zones().joinpath("zoneinfo", *known.split("/")).open("rb") as stored:
         return ZoneInfo.from_file(stored, key=known)
 
 
 @cache
 def _names_of_time_zones() -> frozenset[str]:
-    return frozenset(resources.files("tzdata").joinpath("zones").read_text(encoding="utf-8").split())
+    return frozenset(_files_of_time_zones().joinpath("zones").read_text(encoding="utf-8").split())
+
+
+def _files_of_time_zones() -> "Traversable":
+    from importlib import resources
+
+    return resources.files("tzdata")
