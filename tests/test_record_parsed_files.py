@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.table import object_at
 from reconciler.record.parsed_files import ParsedFiles
 from reconciler.repository.cache import Cache
@@ -66,6 +67,36 @@ def test_what_is_kept_is_not_parsed_again(tmp_path: Path) -> None:
     (key,) = cache._entries()
     cache.put_many({key: {"metadata": {"name": "known"}}})
     assert ParsedFiles(cache).of(PATH, WORK) == {"metadata": {"name": "known"}}
+
+
+RECORD = b"apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {name: eu}\nstatus: {}\nversion: 1\n"
+
+
+def read_record(folder: Path, path: str = "clusters/eu.yaml") -> ClusterRecord:
+    """Read the record of a cluster as a pass of its own, which keeps its plain value."""
+    files = ParsedFiles(values=Cache(folder, "records", version="1"))
+    record = files.file(ClusterRecord, path, RECORD)
+    files.save()
+    return record
+
+
+def test_the_plain_value_of_a_record_is_kept_and_its_shape_is_checked_each_time(tmp_path: Path) -> None:
+    """A value that somebody else puts into the cache is no record before it has the shape of one."""
+    assert read_record(tmp_path) == read_record(tmp_path) == ClusterRecord.read("clusters/eu.yaml", RECORD)
+    cache = Cache(tmp_path, "records", version="1")
+    (key,) = cache._entries()
+    cache.put_many({key: {"metadata": {"name": 3}}})
+    cache.save()
+    with pytest.raises(GitError) as raised:
+        read_record(tmp_path)
+    assert raised.value.message == f"clusters/eu.yaml {DAMAGED}: metadata.name is no text"
+
+
+def test_the_value_of_a_record_that_may_hold_a_secret_is_not_kept(tmp_path: Path) -> None:
+    files = ParsedFiles(values=Cache(tmp_path, "records", version="1"))
+    files.file(ClusterRecord, "clusters/eu.yaml", SECRET)
+    files.save()
+    assert Cache(tmp_path, "records", version="1")._entries() == {}
 
 
 class Misplaced(NamedTuple):

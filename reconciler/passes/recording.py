@@ -103,7 +103,7 @@ class ReportRecording(Struct, kw_only=True):
         known = self.record.recorded_folders
         is_known = known is not None and known == self.status.object_folders(tip)
         inputs = replace(inputs, has_recorded_bindings=is_known)
-        recorded = read_recorded(self.status, tip)
+        recorded = read_recorded(self.status, tip, known=self.record.observation.recorded)
         files = status_files(recorded, inputs, reports)
         recorded.save_parsed_files()
         return files

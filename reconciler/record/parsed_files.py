@@ -2,14 +2,15 @@
 
 A pass compares what it saw of every object with what is recorded of it, and nearly all of that was recorded by earlier
 passes. So the files about objects are kept in a cache by blob id, once they are known to have the shape that passes
-give them. Those of bindings and of Works have the same.
+give them. Those of bindings and of Works have the same. Of other files, such as those of clusters, another cache has
+the plain values, whose shape is checked each time: a pass reads those of all members, also where it is for few.
 """
 
 from typing import Self, TypeVar, cast
 
 from msgspec import Struct, field
 
-from reconciler.ledger.branch_file import BranchFile
+from reconciler.ledger.branch_file import BranchFile, FileFault, object_of_content
 from reconciler.ledger.table import checked_path, object_at
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
@@ -23,16 +24,21 @@ _OF_OBJECTS = frozenset({"bindings", "works"})
 
 
 class ParsedFiles(Struct):
-    """The objects known so far, by the content of their files; without a cache, those of this pass alone."""
+    """The objects known so far, by the content of their files; without a cache, those of this pass alone.
+
+    ``values`` is the cache of the plain values of files that are not about objects.
+    """
 
     cache: Cache | None = None
+    values: Cache | None = None
     _known: dict[bytes, Manifest] = field(default_factory=dict)
     _files: dict[tuple[type[BranchFile], bytes], BranchFile] = field(default_factory=dict)
 
     @classmethod
     def of_repository(cls, repository: Repository) -> Self:
         """Return those that earlier passes over a repository parsed."""
-        return cls(Cache(repository.cache_dir, "recorded", version=engine_version()))
+        folder, version = repository.cache_dir, engine_version()
+        return cls(Cache(folder, "recorded", version=version), Cache(folder, "records", version=version))
 
     def of(self, path: str, content: bytes) -> Manifest:
         """Return the one object of a file; GitError where passes write no such file."""
@@ -46,7 +52,7 @@ class ParsedFiles(Struct):
         known = self._files.get((kind, content))
         if known is None:
             checked_path(path)
-            known = self._files[kind, content] = kind.read(path, content)
+            known = self._files[kind, content] = kind.read_object(path, self._plain_value(path, content))
         return cast("_File", known)
 
     def remember_parsed_object(self, content: bytes, manifest: Manifest) -> None:
@@ -55,8 +61,22 @@ class ParsedFiles(Struct):
 
     def save(self) -> None:
         """Keep what was parsed for the next pass."""
-        if self.cache is not None:
-            self.cache.save()
+        for cache in filter(None, (self.cache, self.values)):
+            cache.save()
+
+    def _plain_value(self, path: str, content: bytes) -> Manifest:
+        """Return the one object of a file as plain data, of whatever shape; GitError where it holds none."""
+        blob_id = git_object_id("blob", content)
+        known: Manifest | None = self.values.get_many((blob_id,)).get(blob_id) if self.values is not None else None
+        if known is not None:
+            return known
+        try:
+            value = object_of_content(content)
+        except FileFault as fault:
+            raise fault.at(path) from fault
+        if self.values is not None and not may_be_secret(content, (value,)):
+            self.values.put_many({blob_id: value})
+        return value
 
     def _read_object(self, path: str, content: bytes) -> Manifest:
         if self.cache is None or path.partition("/")[0] not in _OF_OBJECTS:

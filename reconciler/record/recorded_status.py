@@ -70,6 +70,10 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Keep what was parsed for the next pass."""
         self._parsed.save()
 
+    def of_other_commit(self, files: Mapping[str, bytes], time: int) -> "RecordedStatus":
+        """Return the files of another commit; those that both have are not parsed again."""
+        return RecordedStatus(files=files, time=time, _parsed=self._parsed)
+
     def with_files(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
         """Return this with files put into it, and those that are None taken out."""
         after = {**self.files, **files}
@@ -199,10 +203,14 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         return self.manifest(binding_status_path(ref))
 
 
-def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
-    """Read all that a commit of the status branch holds, or some of its folders."""
+def read_recorded(
+    status: StatusBranch, commit: str | None, folders: Collection[str] = (), known: RecordedStatus | None = None
+) -> RecordedStatus:
+    """Read all that a commit of the status branch holds, or some of its folders; nothing ``known`` is parsed again."""
     files = status.files(commit, folders or {"README.md", *root_entry_names()} - {NoticeRecord.PATH})
     time = status.repository.commit_info(commit).time if commit else 0
+    if known is not None:
+        return known.of_other_commit(files, time)
     return RecordedStatus(files=files, time=time, _parsed=ParsedFiles.of_repository(status.repository))
 
 

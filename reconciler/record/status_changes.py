@@ -174,7 +174,8 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
 
 
 def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
-    records = recorded.clusters()
+    known = recorded.clusters()
+    records = dict(known)
     for name, state in inputs.states.items():
         records[name] = replace(records.get(name, ClusterRecord(state=state)), state=state)
     for report in reports:
@@ -185,7 +186,14 @@ def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iter
         for name, cluster in _recorded_members(records, inputs)
     }
     remedies = inputs.desired.remedies
-    return {ClusterRecord.at(name): with_remedy_actions(record, remedies).content() for name, record in records.items()}
+    acted = {ClusterRecord.at(name): with_remedy_actions(record, remedies) for name, record in records.items()}
+    # Most clusters are as they were, and their files need not be made; those of agents are not as passes write them.
+    as_before = {ClusterRecord.at(name): record for name, record in known.items()}
+    return {
+        path: record.content()
+        for path, record in acted.items()
+        if path in inputs.agents or record != as_before.get(path)
+    }
 
 
 def _recorded_members(records: Container[str], inputs: StatusInputs) -> Iterator[tuple[str, Cluster]]:

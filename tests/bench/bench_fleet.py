@@ -307,7 +307,7 @@ def _shards(folder: Path, chosen: argparse.Namespace) -> int:
         _, work = a_fleet(folder, members.names, apps)
         work.git("remote", "remove", "origin")
         argosy = [sys.executable, "-m", "reconciler", "-q", "-C", str(work.path)]
-        reach = ["--kubeconfigs", str(members.kubeconfigs)]
+        reach = ["--kubeconfigs", str(members.kubeconfigs), "--timeout", "10m"]
         environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **AUTHOR}
         _cpu_of([[*argosy, "reconcile", "--bootstrap", *reach]], environment)
         ratios = []
@@ -330,12 +330,17 @@ def _shards(folder: Path, chosen: argparse.Namespace) -> int:
 
 def _cpu_of(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> list[float]:
     """Run processes side by side to their end, and return the CPU seconds of each with its children."""
-    begun = [subprocess.Popen(each, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) for each in commands]
+    begun = [
+        subprocess.Popen(each, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for each in commands
+    ]
     costs = []
     for process in begun:
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0, f"{process.args!r}: exit {process.returncode}"
+        assert process.returncode == 0, f"{process.args!r}: exit {process.returncode}: {said[-2000:]}"
         costs.append(used.ru_utime + used.ru_stime)
     return costs
 
