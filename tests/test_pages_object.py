@@ -94,9 +94,12 @@ def test_why_tells_each_step_of_the_decision(browser: Browser) -> None:
     words = words_of(answered(browser, f"{WEB}/why"))
     for part in (
         "1. Which policy claims it",
-        "Filters refused 1 Cluster Filter Why tokyo ClusterAffinity",
-        "3 passed",
-        "12 replicas: divide by static weight",
+        "1 cluster is refused Cluster Filter Why tokyo ClusterAffinity",
+        "3 clusters pass every filter Cluster Result Gets Had before Score In spite of",
+        "oregon chosen 3 2 100 cluster.karmada.io/not-ready:NoSchedule: taints refuse no cluster that has it already",
+        "Replicas changed : its replicas have changed.",
+        "Division: 12 by static weight A tie goes to the cluster with fewer of them, then to the greater name.",
+        "Cluster Weight Replicas berlin 1 3 oregon 1 3 paris 2 6",
         "What came of it",
         "No override changes it anywhere.",
     ):
@@ -258,7 +261,8 @@ def test_pods_are_those_that_members_have_now_and_a_silent_member_is_named(
         monkeypatch.setenv("KUBECONFIG", ":".join(map(str, files)))
         browser = browser_of(fleet.repository)
         words = words_of(answered(browser, f"{WEB}/pods"))
-        assert "1 pod in 2 clusters, 1 of them not well; 2 clusters did not answer." in words
+        assert "1 pod in 2 clusters, 1 of them not well; 1 cluster could not be asked." in words
+        assert "left in tokyo, where it is not to be, nobody could tell." in words
         assert "web-1-x CrashLoopBackOff 0 / 1 9" in words
         document = eventually(lambda: _document_with(browser, f"{WEB}/pods.json", "clusters"), "members are asked")
         assert {name: each["reached"] for name, each in document["clusters"].items()} == {
@@ -270,6 +274,23 @@ def test_pods_are_those_that_members_have_now_and_a_silent_member_is_named(
         logs = words_of(answered(browser, f"{WEB}/pods?cluster=berlin&pod=web-1-x&container=web"))
         assert "Log of web-1-x web in berlin begun &lt;b&gt;with&lt;/b&gt; https://***@example.com" in logs
         assert "argosy logs -f --cluster berlin -n shop web-1-x -c web" in logs
+
+
+def test_clusters_that_nobody_could_ask_are_named_once_with_one_reason(
+    tmp_path: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody was asked, so none of them did not answer; and of tokyo, where web is not to be, there is no card."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    words = words_of(answered(browser_of(repository), f"{WEB}/pods"))
+    assert "0 pods in 0 clusters; 3 clusters could not be asked." in words
+    assert words.count("there is no kubeconfig") == 1
+    assert "berlin , oregon , paris Nobody could ask them: No credentials : there is no kubeconfig" in words
+
+
+def test_the_tab_of_an_object_in_the_past_does_not_say_now(browser: Browser, repository: Repository) -> None:
+    before = repository.git("rev-parse", "argosy/rendered~1")
+    assert "Then Why here" in words_of(answered(browser, f"{WEB}?at={before}"))
+    assert "Now Why here" in words_of(answered(browser, WEB))
 
 
 def test_a_page_that_may_ask_no_member_says_by_which_command_one_asks(repository: Repository) -> None:

@@ -17,10 +17,10 @@ def words_of(page: str) -> str:
 @pytest.mark.parametrize(
     ("hours", "said"),
     [
-        (0, "What is known of the members was last recorded 1. min ago *[.]"),
+        (0, "What is known of the members was last recorded 1.m ago *[.]"),
         (
             3,
-            "recorded 3 h ago *[.] Passes that find nothing new record nothing: since then nothing changed in them",
+            "recorded 3h ago *[.] Passes that find nothing new record nothing: since then nothing changed in them",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.overview.rollout_commands import rollout_command
+from reconciler.status.rollout_commands import rollout_command
 
 from .build import Ended, a_deployment, a_policy, argosy
 from .dated_fleet import a_dated_fleet, commit_later, run_until_well

@@ -102,6 +102,18 @@ def test_a_scale_up_shows_room_votes_and_what_was_there() -> None:
     )
 
 
+def test_taints_that_a_cluster_passes_in_spite_of_are_named_with_the_reason() -> None:
+    taint = Taint(key="cluster.karmada.io/unschedulable", effect="NoSchedule")
+    index = ClusterIndex((a_cluster("a", 5, taints=(taint,)), a_cluster("b", 5)))
+    (attempt,) = explained(a_binding(3, a_placement(DYNAMIC), targets(a=2)), index).attempts
+    reason = "cluster.karmada.io/unschedulable:NoSchedule: taints refuse no cluster that has it already"
+    assert {each.cluster: each.in_spite_of for each in attempt.candidates} == {"a": reason, "b": ""}
+    tolerating = a_placement(DYNAMIC, clusterTolerations=[{"operator": "Exists"}])
+    (attempt,) = explained(a_binding(3, tolerating), index).attempts
+    reason = "cluster.karmada.io/unschedulable:NoSchedule: tolerated by the placement"
+    assert {each.cluster: each.in_spite_of for each in attempt.candidates} == {"a": reason, "b": ""}
+
+
 def test_a_division_can_be_followed_seat_by_seat() -> None:
     explanation = explained(a_binding(3, a_placement(EQUAL), uid=DESCENDING), with_room(a=0, b=0))
     (division,) = explanation.attempts[0].divisions

@@ -32,6 +32,7 @@ from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
+from reconciler.source.policy_tests import PolicyTest
 from reconciler.source.reading import Caches, SourceReading
 from reconciler.source.schemas.observed import ObservedSchemas
 from render.binding import Binding
@@ -56,10 +57,11 @@ class Source(SelectiveStruct, frozen=True, kw_only=True):
     """The source at one commit ("" for a work tree as it stands), loaded and checked.
 
     ``broken`` is what was left out of it, ``files`` are all there are, ``ignore`` the lines that leave files out.
+    ``tests`` are the PolicyTests in it, on which nothing depends that is rendered.
     """
 
-    UNSHOWN = ("files", "lines")
-    UNCOMPARED = ("lines",)
+    UNSHOWN = ("files", "lines", "tests")
+    UNCOMPARED = ("lines", "tests")
 
     commit: str
     desired: Desired
@@ -67,6 +69,7 @@ class Source(SelectiveStruct, frozen=True, kw_only=True):
     files: tuple[SourceFile, ...] = ()
     ignore: tuple[str, ...] = ()
     lines: PlacedLines | None = None
+    tests: tuple[PolicyTest, ...] = ()
 
     def warnings_beside(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the warnings without those that are problems after all."""
@@ -183,6 +186,7 @@ def source_of_loaded(commit: str, loaded: Loaded) -> Source:
         files=loaded.files,
         ignore=loaded.ignore,
         lines=loaded.lines,
+        tests=loaded.tests,
     )
 
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from reconciler.survey.surveying import Survey
 
 WHAT = ("objects", "clusters", "policies", "namespaces")
-_OF_OBJECTS = ("kind", "claimant", "cluster", "app")
+_OF_OBJECTS = ("claimant", "cluster", "app")
 _OF_CLUSTERS = ("region", "provider")
 _IDLE = {
     "objects": _OF_CLUSTERS,
     "clusters": ("namespace", "kind", "claimant", "app"),
     "policies": (*_OF_OBJECTS, *_OF_CLUSTERS, "state", "order", "is_reversed"),
-    "namespaces": (*_OF_OBJECTS, *_OF_CLUSTERS, "state", "order", "is_reversed"),
+    "namespaces": ("kind", *_OF_OBJECTS, *_OF_CLUSTERS, "state", "order", "is_reversed"),
 }
 """The options that do nothing for a list."""
 
@@ -74,7 +74,12 @@ class ListAnswer(Struct, frozen=True, kw_only=True):
 )
 @click.argument("what", type=click.Choice(WHAT), metavar="objects | clusters | policies | namespaces")
 @with_namespace_options("Only what is in this namespace; a pattern such as team-* may stand for several.")
-@click.option("--kind", default="", metavar="KIND", help="Only objects of this kind: Deployment, deployment.apps.")
+@click.option(
+    "--kind",
+    default="",
+    metavar="KIND",
+    help="Only objects or policies of this kind: Deployment, deployment.apps, RolloutPolicy.",
+)
 @click.option("--policy", "claimant", default="", metavar="NAME", help="Only objects that this policy claims.")
 @click.option(
     "--cluster", default="", metavar="NAME", help="Only this cluster, or objects that go to it; or a pattern."

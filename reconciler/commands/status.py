@@ -63,8 +63,10 @@ def command(log: Log, /, **options: Any) -> int:
     one has; where argosy.yaml says of no cluster how it is reached, and no run is recorded, others apply the folders.
     REPLICAS are what the trees say, LIVE what the objects ask for in the cluster, of which an autoscaler or a person
     may be the owner; - is a number that nobody knows. What is not well for one reason, in three clusters or objects or
-    more, has one row, the most important first; -v has a row for each. Of a policy (pp, cpp, op, cop, or policy for any
-    of them) it tells what it claims, what it loses to which other one, and what it would take.
+    more, has one row, the most important first; -v has a row for each. Of a policy (pp, cpp, op, cop, rolloutpolicy,
+    resiliencepolicy, clustertaintpolicy, federatedresourcequota, policytest, freeze and window of argosy.yaml by their
+    numbers, or policy for any of them) it tells what it is about, what it does, what it loses to which other one, and
+    what waits by it.
     """
     subject = parse_subject_words(options.pop("subject"))
     with fleets_listed_on_error(log):
@@ -125,32 +127,31 @@ def _print_status(branches: "RecordedFleet", options: StatusOptions, *, is_first
 
 
 def _view_of_subject(branches: "RecordedFleet", options: StatusOptions) -> "View":
-    from reconciler.names.subjects import is_policy_noun
+    from reconciler.names.subjects import is_noun_of_any_policy
     from reconciler.status.views import View, view_of_subject
 
-    if not is_policy_noun(options.subject.partition("/")[0]):
+    if not is_noun_of_any_policy(options.subject.partition("/")[0]):
         is_wide = options.output == "wide"
         return view_of_subject(
             branches, options.subject, namespace=options.namespace, is_wide=is_wide, tells_each=options.tells_each
         )
-    from reconciler.survey.policies import SurveyedOverridePolicy, SurveyedPolicy, policies_named
+    from reconciler.survey.named_policies import policies_named
     from reconciler.survey.states import SurveyedState
     from reconciler.survey.surveying import Survey
     from reconciler.survey.text import policies_text
 
     noun, _, name = options.subject.partition("/")
     named = policies_named(Survey(branches), noun, name, options.namespace)
-    policies: tuple[SurveyedPolicy | SurveyedOverridePolicy, ...] = (*named[0], *named[1])
-    kinds = [str(each.policy).partition(" ")[0] for each in policies]
+    kinds = [policy.partition(" ")[0].lower() for policy in named.names]
     return View(
-        text=tuple(policies_text(*named, branches.now)),
-        name="\n".join(f"{kind.lower()}/{name}" for kind in kinds),
-        is_fine=all(held.worst.state is SurveyedState.WELL for each in named[0] for held in each.holds),
+        text=tuple(policies_text(named, branches.now)),
+        name="\n".join(f"{kind}/{name}" for kind in kinds),
+        is_fine=all(held.worst.state is SurveyedState.WELL for each in named.placing for held in each.holds),
     )
 
 
 def _status_document(branches: "RecordedFleet", options: StatusOptions) -> "OutputDocument":
-    from reconciler.names.subjects import is_cluster_noun, is_policy_noun
+    from reconciler.names.subjects import is_cluster_noun, is_noun_of_any_policy
     from reconciler.outputs.cluster_status import cluster_status_document
     from reconciler.outputs.fleet_status import fleet_status_document
     from reconciler.outputs.object_status import object_status_document
@@ -161,15 +162,15 @@ def _status_document(branches: "RecordedFleet", options: StatusOptions) -> "Outp
         return fleet_status_document(branches)
     if is_cluster_noun(noun):
         return cluster_status_document(branches, name)
-    if is_policy_noun(noun):
+    if is_noun_of_any_policy(noun):
         return _policy_document(branches, noun, name, options.namespace)
     return object_status_document(branches, binding_meant_by(branches, noun, name, options.namespace))
 
 
 def _policy_document(branches: "RecordedFleet", noun: str, name: str, namespace: str) -> "OutputDocument":
     from reconciler.outputs.claims import policy_status_document
-    from reconciler.survey.policies import policies_named
+    from reconciler.survey.named_policies import policies_named
     from reconciler.survey.surveying import Survey
 
     survey = Survey(branches)
-    return policy_status_document(survey, *policies_named(survey, noun, name, namespace))
+    return policy_status_document(survey, policies_named(survey, noun, name, namespace))

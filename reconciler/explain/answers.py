@@ -11,8 +11,15 @@ from overrides.policy import OverridePolicy
 from reconciler.console.json_values import value_as_plain_data
 from reconciler.console.text import Section
 from reconciler.names.kinds import ref_of_named_object
-from reconciler.names.subjects import is_cluster_noun, is_policy_noun, policies_meant_by, refuse_unknown_clusters
+from reconciler.names.subjects import (
+    is_cluster_noun,
+    is_noun_of_any_policy,
+    is_policy_noun,
+    policies_meant_by,
+    refuse_unknown_clusters,
+)
 from reconciler.rendering.outcome import Outcome
+from render.errors import UnknownName
 from render.model import ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
@@ -54,6 +61,9 @@ def explain_request(request: ExplainRequest, replay: Replay) -> ExplainAnswer:
         kind, (value, sections) = "ClusterExplanation", _answer_about_cluster(request.name, outcome)
     elif is_policy_noun(request.noun):
         kind, (value, sections) = "PolicyExplanation", _answer_about_policies(request, outcome)
+    elif is_noun_of_any_policy(request.noun):
+        words = f"{request.noun}/{request.name}" + (f" -n {request.namespace}" if request.namespace else "")
+        raise UnknownName(f"nothing is placed by a {request.noun}", hint=f"argosy status {words} tells what it does")
     else:
         kind, (value, sections) = "ObjectExplanation", _answer_about_object(request, replay)
     origin = {
@@ -75,9 +85,8 @@ def _answer_about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], 
 
 def _answer_about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
     desired, built = outcome.source.desired, outcome.rendered.built
-    named = policies_meant_by(
-        request.noun, request.name, request.namespace, (*desired.policies, *desired.override_policies)
-    )
+    every: tuple[PropagationPolicy | OverridePolicy, ...] = (*desired.policies, *desired.override_policies)
+    named = policies_meant_by(request.noun, request.name, request.namespace, every)
     policies = [policy_explanation(each, desired, built) for each in named if isinstance(each, PropagationPolicy)]
     overriding = [
         override_policy_explanation(each, desired, built) for each in named if isinstance(each, OverridePolicy)

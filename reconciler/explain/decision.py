@@ -46,7 +46,7 @@ _MODE = {
     Mode.STEADY: "kept: the clusters hold as many as are asked for",
 }
 _GRADES = ", but {} by its resource model, in which a node has the least of its grade (argosy explain cluster/{})"
-_VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode.SCALE_DOWN: "HELD"}
+_VOTES = {Mode.STATIC: "Weight", Mode.FRESH: "Room", Mode.SCALE_UP: "Room", Mode.SCALE_DOWN: "Held"}
 
 
 class DecisionView(Struct, frozen=True, kw_only=True):
@@ -77,8 +77,7 @@ def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], vi
 
 
 def _heading_lines(explanation: Explanation, left: Sequence[str]) -> Iterator[str]:
-    why = f"it was evicted from {first_few(left)}" if left else _WHY[explanation.trigger]
-    yield f"{explanation.trigger}: {why}."
+    yield f"{explanation.trigger}: {trigger_in_words(explanation.trigger, left)}."
     condition = explanation.decision.condition
     if condition is not None and condition.message != SUCCESS_MESSAGE:
         yield f"{condition.reason}: {condition.message}"
@@ -94,7 +93,7 @@ def _sections_of_attempt(attempt: ExplainedAttempt, view: DecisionView) -> Itera
         yield Section(title=f"Affinity group {attempt.affinity} fails", before=(attempt.refusal.message,))
     candidates = [each for each in attempt.candidates if view.cluster in {"", each.cluster}]
     if candidates:
-        header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM", "WHY NOT")
+        header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM", "WHY NOT", "IN SPITE OF")
         yield section_with_table(f"Clusters that pass every filter{group}", header, map(_candidate_cells, candidates))
     rejected = [each for each in attempt.rejected if view.cluster in {"", each.cluster}]
     if rejected:
@@ -116,7 +115,8 @@ def _candidate_cells(each: Candidate) -> tuple[str, ...]:
     chosen = "chosen" if each.is_selected else "not chosen"
     tier = "" if each.tier in {0, BEYOND_OVERFLOW} else f"overflow {each.tier}"
     room, held = ("" if number is None else str(number) for number in (each.room, each.held))
-    return each.cluster, chosen, str(each.replicas or ""), held, tier, str(each.score or ""), room, each.why
+    score = str(each.score or "")
+    return each.cluster, chosen, str(each.replicas or ""), held, tier, score, room, each.why, each.in_spite_of
 
 
 def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]:
@@ -140,22 +140,38 @@ def _region_cells(each: ScoredRegion) -> tuple[str, ...]:
 
 
 def _division_section(division: ExplainedDivision, *, is_packed: bool) -> Section:
-    is_copied = division.mode is Mode.COPY
     rows = [_vote_cells(each.cluster, each.votes, each.base, each.more) for each in division.votes]
     votes, base, more = (sum(getattr(each, name) for each in division.votes) for name in ("votes", "base", "more"))
-    if not is_copied:
+    if division.mode is not Mode.COPY:
         rows.append(_vote_cells("sum", votes, base, more))
-    mode = _MODE[division.mode].format(replicas=division.replicas)
-    title = f"Division: {mode}{', on top of what each held' if base and more else ''}"
-    header = ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS")
-    return section_with_table(title, header, rows, before=_tie_rules_in_words(division, is_packed=is_packed))
+    words = division_in_words(division.mode, division.replicas, is_on_top=bool(base and more))
+    header = ("CLUSTER", heading_of_votes(division.mode).upper(), "BASE", "MORE", "REPLICAS")
+    rules = tie_rules_in_words(division.replicas, is_descending=division.is_descending, is_packed=is_packed)
+    return section_with_table(f"Division: {words}", header, rows, before=rules)
 
 
-def _tie_rules_in_words(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
-    if is_packed and division.replicas:
+def trigger_in_words(trigger: str, left: Sequence[str] = ()) -> str:
+    """Return why a decision was taken; ``left`` are the clusters that the object was evicted from before it."""
+    return f"it was evicted from {first_few(left)}" if left else _WHY[Trigger(trigger)]
+
+
+def division_in_words(mode: str, replicas: int, *, is_on_top: bool) -> str:
+    """Return how replicas are divided; ``is_on_top``: clusters keep what each held, and get more."""
+    words = _MODE[Mode(mode)].format(replicas=replicas)
+    return f"{words}, on top of what each held" if is_on_top else words
+
+
+def heading_of_votes(mode: str) -> str:
+    """Return what replicas are divided by, as the heading of a column."""
+    return _VOTES.get(Mode(mode), "Votes")
+
+
+def tie_rules_in_words(replicas: int, *, is_descending: bool, is_packed: bool) -> Iterator[str]:
+    """Yield the rules by which a division chooses among equal clusters; none where nothing is divided."""
+    if is_packed and replicas:
         yield "Among as few clusters as have room for all: those that hold replicas already, then the roomiest."
-    if division.replicas:
-        name = "greater" if division.is_descending else "smaller"
+    if replicas:
+        name = "greater" if is_descending else "smaller"
         yield f"A tie goes to the cluster with fewer of them, then to the {name} name."
 
 

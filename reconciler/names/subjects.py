@@ -7,10 +7,20 @@ from render.errors import UnknownName
 from render.words import hint_of_most_similar_words, most_similar_word
 
 if TYPE_CHECKING:  # completion asks for these names, and has no time for more
-    from overrides.policy import OverridePolicy
-    from render.policy import PropagationPolicy
+    from typing import Protocol, TypeVar
 
-    Policy = PropagationPolicy | OverridePolicy
+    class NamedPolicy(Protocol):
+        """A policy of any kind; as text it is named with its kind."""
+
+        @property
+        def name(self) -> str:
+            """Its name."""
+
+        @property
+        def namespace(self) -> str:
+            """Its namespace ("": none)."""
+
+    AnyPolicy = TypeVar("AnyPolicy", bound=NamedPolicy)
 
 _CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
 _NOUNS_BY_KIND = {
@@ -19,11 +29,38 @@ _NOUNS_BY_KIND = {
     "OverridePolicy": ("op", "overridepolicy", "overridepolicies"),
     "ClusterOverridePolicy": ("cop", "clusteroverridepolicy", "clusteroverridepolicies"),
 }
+_OTHER_NOUNS_BY_KIND = {
+    "RolloutPolicy": ("rolloutpolicy", "rolloutpolicies"),
+    "ClusterRolloutPolicy": ("clusterrolloutpolicy", "clusterrolloutpolicies"),
+    "ResiliencePolicy": ("resiliencepolicy", "resiliencepolicies"),
+    "ClusterResiliencePolicy": ("clusterresiliencepolicy", "clusterresiliencepolicies"),
+    "ClusterTaintPolicy": ("clustertaintpolicy", "clustertaintpolicies"),
+    "FederatedResourceQuota": ("federatedresourcequota", "federatedresourcequotas"),
+    "Freeze": ("freeze", "freezes"),
+    "Window": ("window", "windows"),
+    "PolicyTest": ("policytest", "policytests"),
+}
+KINDS_OF_POLICIES = (*_NOUNS_BY_KIND, *_OTHER_NOUNS_BY_KIND)
+"""The kinds of all policies: those that place and override, and others."""
+_ANY = ("policy", "policies")
 _KINDS_BY_NOUN = {
-    **dict.fromkeys(("policy", "policies"), frozenset(_NOUNS_BY_KIND)),
+    **dict.fromkeys(_ANY, frozenset(_NOUNS_BY_KIND)),
     **{noun: frozenset({kind}) for kind, nouns in _NOUNS_BY_KIND.items() for noun in nouns},
 }
-_GROUP = ".policy.karmada.io"
+_EVERY_KIND_BY_NOUN = {
+    **_KINDS_BY_NOUN,
+    **dict.fromkeys(_ANY, frozenset(KINDS_OF_POLICIES)),
+    **{noun: frozenset({kind}) for kind, nouns in _OTHER_NOUNS_BY_KIND.items() for noun in nouns},
+}
+_WITHOUT_NAMESPACE = frozenset(
+    {
+        *(kind for kind in KINDS_OF_POLICIES if kind.startswith("Cluster")),
+        "Freeze",
+        "Window",
+        "PolicyTest",
+    }
+)
+_GROUPS = (".policy.karmada.io", ".argosy.dev")
 _VERSION = ".v1alpha1"
 
 
@@ -58,22 +95,30 @@ def is_policy_noun(noun: str) -> bool:
     return _normalized_noun(noun) in _KINDS_BY_NOUN
 
 
+def is_noun_of_any_policy(noun: str) -> bool:
+    """Say whether a noun means policies of any kind, also of those that neither place nor override."""
+    return _normalized_noun(noun) in _EVERY_KIND_BY_NOUN
+
+
 def policy_kinds_meant_by(noun: str) -> frozenset[str]:
     """Return the kinds of policies that a noun means; none if it means something else."""
     return _KINDS_BY_NOUN.get(_normalized_noun(noun), frozenset())
 
 
 def _normalized_noun(noun: str) -> str:
-    return noun.lower().removesuffix(_GROUP).removesuffix(_VERSION)
+    plain = noun.lower()
+    for group in _GROUPS:
+        plain = plain.removesuffix(group)
+    return plain.removesuffix(_VERSION)
 
 
-def policies_meant_by(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
+def policies_meant_by(noun: str, name: str, namespace: str, policies: "Iterable[AnyPolicy]") -> "tuple[AnyPolicy, ...]":
     """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
 
     For a noun that means cluster-scoped policies alone the namespace counts for nothing, as for kubectl.
     """
-    kinds = _KINDS_BY_NOUN[_normalized_noun(noun)]
-    namespace = "" if all(kind.startswith("Cluster") for kind in kinds) else namespace
+    kinds = _EVERY_KIND_BY_NOUN[_normalized_noun(noun)]
+    namespace = "" if kinds <= _WITHOUT_NAMESPACE else namespace
     known = [each for each in policies if _policy_kind_name(each) in kinds and namespace in {"", each.namespace}]
     named = tuple(each for each in known if each.name == name)
     if not named:
@@ -84,5 +129,5 @@ def policies_meant_by(noun: str, name: str, namespace: str, policies: "Iterable[
     return named
 
 
-def _policy_kind_name(policy: "Policy") -> str:
+def _policy_kind_name(policy: "NamedPolicy") -> str:
     return str(policy).partition(" ")[0]

@@ -1,12 +1,12 @@
 """The document of ``argosy status policy/NAME``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
-from .parts import ObjectName, Rendered
+from .parts import Message, ObjectName, Rendered
 from .survey_parts import (
     PolicyName,
     RecordedAt,
@@ -19,6 +19,8 @@ from .survey_parts import (
 )
 
 if TYPE_CHECKING:
+    from reconciler.survey.families.other_policy import OtherPolicy
+    from reconciler.survey.named_policies import NamedPolicies
     from reconciler.survey.policies import LostClaim, SurveyedOverridePolicy, SurveyedPolicy
     from reconciler.survey.surveying import Survey
 
@@ -72,6 +74,32 @@ class OverridePolicyStatePart(DocumentPart, frozen=True, kw_only=True):
     ]
 
 
+class WaitsByPolicyPart(DocumentPart, frozen=True, kw_only=True):
+    """Something that waits by a policy."""
+
+    subject: Annotated[str, meaning_of_field("The change that waits, or goes out.")]
+    message: Message
+    command: Annotated[str, meaning_of_field("The command that lets it go on.")] | UnsetType = UNSET
+
+
+class OtherPolicyStatePart(DocumentPart, frozen=True, kw_only=True):
+    """A policy that neither places nor overrides: of rollouts, resilience, taints, quotas, the calendar, or a test."""
+
+    policy: PolicyName
+    path: Annotated[str, meaning_of_field("Its file; of an entry of the calendar, with its field.")]
+    priority: Annotated[int, meaning_of_field("Its priority, where one counts.")] | UnsetType = UNSET
+    selectors: Annotated[tuple[str, ...], meaning_of_field("What it is about, in words.")]
+    does: Annotated[tuple[str, ...], meaning_of_field("What it does, a sentence each.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters that it is about.")] | UnsetType = UNSET
+    states: States
+    decides: Annotated[tuple[SurveyedObjectPart, ...], meaning_of_field("The objects that it decides about.")]
+    loses: Annotated[
+        tuple[LostClaimPart, ...],
+        meaning_of_field("The objects that it selects, and that another of its kind decides about."),
+    ]
+    waits: Annotated[tuple[WaitsByPolicyPart, ...], meaning_of_field("What waits by it or goes out by it.")]
+
+
 class PolicyStatusDocument(OutputDocument, frozen=True, kw_only=True):
     """Policies of a name: what they hold, lose and would take, by the branches alone."""
 
@@ -86,16 +114,46 @@ class PolicyStatusDocument(OutputDocument, frozen=True, kw_only=True):
     override_policies: Annotated[
         tuple[OverridePolicyStatePart, ...], meaning_of_field("The override policies of that name.")
     ]
+    other_policies: (
+        Annotated[
+            tuple[OtherPolicyStatePart, ...],
+            meaning_of_field(
+                "Policies of that name of other kinds: RolloutPolicy, ClusterRolloutPolicy, ResiliencePolicy,"
+                " ClusterResiliencePolicy, ClusterTaintPolicy, FederatedResourceQuota, PolicyTest, and Freeze and"
+                " Window, which stand for the entries of the calendar of argosy.yaml and are called by their numbers."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
-def policy_status_document(
-    survey: "Survey", policies: "Iterable[SurveyedPolicy]", overriding: "Iterable[SurveyedOverridePolicy]"
-) -> PolicyStatusDocument:
+def policy_status_document(survey: "Survey", named: "NamedPolicies") -> PolicyStatusDocument:
     """Return the state of policies as a document."""
     return PolicyStatusDocument(
         **commit_fields(survey.branches),
-        policies=tuple(map(_policy_part, policies)),
-        override_policies=tuple(map(_override_policy_part, overriding)),
+        policies=tuple(map(_policy_part, named.placing)),
+        override_policies=tuple(map(_override_policy_part, named.overriding)),
+        other_policies=value_unless_empty(tuple(map(_other_policy_part, named.others))),
+    )
+
+
+def _other_policy_part(each: "OtherPolicy") -> OtherPolicyStatePart:
+    from reconciler.survey.surveying import counts_of_objects
+
+    return OtherPolicyStatePart(
+        policy=str(each),
+        path=each.path,
+        priority=UNSET if each.priority is None else each.priority,
+        selectors=each.selectors,
+        does=each.does,
+        clusters=value_unless_empty(each.clusters),
+        states=words_of_states(counts_of_objects(each.decides)),
+        decides=tuple(map(surveyed_object_part, each.decides)),
+        loses=tuple(map(_lost_part, each.loses)),
+        waits=tuple(
+            WaitsByPolicyPart(subject=one.subject, message=one.message, command=value_unless_empty(one.command))
+            for one in each.waits
+        ),
     )
 
 

@@ -27,6 +27,7 @@ from .survey_parts import (
 
 if TYPE_CHECKING:
     from reconciler.survey.clusters import SurveyedCluster
+    from reconciler.survey.families.other_policy import OtherPolicy
     from reconciler.survey.lists import ClusterList, NamespaceList, ObjectList, PolicyList, SurveyedNamespace
     from reconciler.survey.policies import SurveyedOverridePolicy, SurveyedPolicy
 
@@ -151,15 +152,26 @@ def surveyed_cluster_part(each: "SurveyedCluster") -> SurveyedClusterPart:
 
 
 class ListedPolicyPart(DocumentPart, frozen=True, kw_only=True):
-    """A policy; an override policy claims nothing, and has neither claims nor clusters."""
+    """A policy; what neither places nor overrides says what it does, and decides about objects in place of claims."""
 
     policy: PolicyName
     path: Annotated[str, meaning_of_field("Its file.")]
     priority: Annotated[int, meaning_of_field("Its priority.")] | UnsetType = UNSET
     selects: Annotated[int, meaning_of_field("How many objects it selects.")]
-    holds: Annotated[int, meaning_of_field("How many of them it claims.")] | UnsetType = UNSET
+    holds: (
+        Annotated[int, meaning_of_field("How many of them it claims; of a rollout policy, decides about.")] | UnsetType
+    ) = UNSET
     loses: Annotated[int, meaning_of_field("How many of them another policy claims, or none.")] | UnsetType = UNSET
-    clusters: Annotated[int, meaning_of_field("In how many clusters is what it claims.")] | UnsetType = UNSET
+    clusters: (
+        Annotated[int, meaning_of_field("In how many clusters is what it claims, or about how many it is.")] | UnsetType
+    ) = UNSET
+    does: (
+        Annotated[
+            tuple[str, ...], meaning_of_field("What it does, a sentence each, where it neither places nor overrides.")
+        ]
+        | UnsetType
+    ) = UNSET
+    waits: Annotated[int, meaning_of_field("How many changes wait by it or go out by it.")] | UnsetType = UNSET
     replicas: Annotated[int, meaning_of_field("How many replicas that has.")] | UnsetType = UNSET
     states: (
         Annotated[
@@ -194,11 +206,25 @@ def policy_list_document(found: "PolicyList") -> PolicyListDocument:
     )
 
 
-def _listed_policy_part(each: "SurveyedPolicy | SurveyedOverridePolicy") -> ListedPolicyPart:
+def _listed_policy_part(each: "SurveyedPolicy | SurveyedOverridePolicy | OtherPolicy") -> ListedPolicyPart:
+    from reconciler.survey.families.other_policy import OtherPolicy
     from reconciler.survey.policies import SurveyedPolicy
     from reconciler.survey.surveying import counts_of_objects
 
     policy = str(each.policy)
+    if isinstance(each, OtherPolicy):
+        return ListedPolicyPart(
+            policy=policy,
+            path=each.path,
+            priority=UNSET if each.priority is None else each.priority,
+            selects=len(each.decides) + len(each.loses),
+            holds=UNSET if each.priority is None else len(each.decides),
+            loses=UNSET if each.priority is None else len(each.loses),
+            clusters=len(each.clusters) or UNSET,
+            states=value_unless_empty(words_of_states(counts_of_objects(each.decides))),
+            does=value_unless_empty(each.does),
+            waits=len(each.waits) or UNSET,
+        )
     if not isinstance(each, SurveyedPolicy):
         return ListedPolicyPart(policy=policy, path=each.policy.path, selects=len(each.selects))
     return ListedPolicyPart(

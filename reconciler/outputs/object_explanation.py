@@ -56,6 +56,10 @@ class CandidatePart(DocumentPart, frozen=True, kw_only=True):
     is_selected: bool
     replicas: int
     why: Annotated[str, meaning_of_field("The rule by which it is not chosen.")] | UnsetType = UNSET
+    in_spite_of: (
+        Annotated[str, meaning_of_field("The taints that it passes in spite of, and why they do not refuse it.")]
+        | UnsetType
+    ) = UNSET
 
 
 class RegionPart(DocumentPart, frozen=True, kw_only=True):

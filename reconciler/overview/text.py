@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from reconciler.branches.source_commits import UnrenderedCommit
+from reconciler.console.clock import age_in_words
 from reconciler.console.cluster_lists import MOST_NAMED
 from reconciler.console.text import Section, section_with_table
 from reconciler.status.staleness import time_since_in_words
@@ -31,7 +32,6 @@ _OTHER_STATES = {
     SurveyedState.PROGRESSING: "{objects} {verb} on the way",
 }
 _WORDS_OF_LATE = {SurveyedState.WAITING: "held"}
-_UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
 def sections_of_overview(overview: FleetOverview) -> Iterator[Section]:
@@ -216,7 +216,7 @@ def _lines_of_deliveries(found: Deliveries) -> Iterator[str]:
     if found.median is None or found.ninetieth is None:
         yield f"lead time: not known: none of {total} is measured"
     else:
-        median, ninetieth = _duration(found.median), _duration(found.ninetieth)
+        median, ninetieth = age_in_words(found.median), age_in_words(found.ninetieth)
         yield f"lead time: median {median}, p90 {ninetieth}, over {len(found.lead_times)} of {total}"
     judged = len(found.judged)
     if judged:
@@ -231,19 +231,3 @@ def _lines_of_deliveries(found: Deliveries) -> Iterator[str]:
         yield f"change-failure rate: {HOW_FAILURES}"
     if found.is_cut_off:
         yield "this clone has no earlier changes: git fetch --unshallow brings them"
-
-
-def _duration(seconds: int) -> str:
-    """Return a duration in its two largest units.
-
-    >>> _duration(45), _duration(125), _duration(7260), _duration(90000)
-    ('45s', '2m5s', '2h1m', '1d1h')
-    """
-    units = [*_UNITS, (1, "s")]
-    for number, (size, unit) in enumerate(units):
-        if seconds >= size:
-            rest = seconds % size
-            small = units[number + 1] if number + 1 < len(units) else None
-            more = f"{rest // small[0]}{small[1]}" if small and rest // small[0] else ""
-            return f"{seconds // size}{unit}{more}"
-    return "0s"

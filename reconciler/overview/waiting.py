@@ -17,6 +17,7 @@ from reconciler.pipeline.eviction_notes import MOVE_STOPPED
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.repository import Repository
 from reconciler.status.branches import RecordedFleet
+from reconciler.status.rollout_commands import command_letting_rollout_go_on, explain_command, rollout_command
 from reconciler.status.rollouts import wave_to_approve
 from render.errors import GitError, GuardRefused, InputError
 from render.rollouts.emergencies import seconds_to_confirm
@@ -24,12 +25,6 @@ from render.rollouts.fleet_calendar import ended_freezes_of_fleet
 from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
 from render.timing import epoch_text, instant_text
 from render.words import counted_noun
-
-from .rollout_commands import explain_command, rollout_command
-
-_VERBS = {RolloutReason.APPROVAL_MISSING: "approve", RolloutReason.PAUSED_BY_CONTROL: "resume"}
-_VERBS_OF_PHASES = {RolloutPhase.FAILED: "retry"}
-"""The requests that let a rollout go on that waits for a person, by its reason and else by its phase."""
 
 
 class WaitsFor(StrEnum):
@@ -110,13 +105,8 @@ def _rollouts(asked: AskedFleet) -> Iterator[Waiting]:
                 message=f"{state.phase}: {state.reason}",
                 since=instant_text(state.phase_since),
                 answer=state.next_step,
-                command=_command_about(state, wave),
+                command=command_letting_rollout_go_on(state),
             )
-
-
-def _command_about(state: RolloutState, wave: str) -> str:
-    verb, more = _VERBS.get(state.reason) or _VERBS_OF_PHASES.get(state.phase, ""), ("--wave", wave) if wave else ()
-    return rollout_command(verb, str(state.plan), state.group, *more) if verb else ""
 
 
 def _is_left_to_people(state: RolloutState) -> bool:

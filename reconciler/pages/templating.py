@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,13 +16,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
-from reconciler.overview.rollout_commands import rollout_command
+from reconciler.console.clock import age_in_words
+from reconciler.explain.decision import division_in_words, heading_of_votes, tie_rules_in_words, trigger_in_words
+from reconciler.status.rollout_commands import rollout_command
 from render.kinds import BUILT_IN
 from render.model import ObjectRef
+from render.scheduling.rules import BEYOND_OVERFLOW
 from render.timing import epoch_text, parse_instant
+from render.words import counted_noun
 
 _LONG = 400
-_UNITS = ((86400 * 2, 86400, "d"), (3600 * 2, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -60,20 +63,44 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {"short": short_commit, "duration": duration_text, "seconds": seconds_of_time}
-    environment.filters |= {"long": is_long, "cut": cut_text, "visible": _shown_value, "iso": epoch_text}
-    environment.filters |= {"object_parts": object_parts, "shell_word": shlex.quote}
-    environment.filters |= {"object_words": object_words, "value_words": value_words}
-    environment.filters |= {
+    environment.filters |= {**_filters_of_documents(), **_filters_of_explanations()}
+    environment.tests |= {"kind_with_pods": may_have_pods}
+    environment.globals |= {"static": static_files()}
+    environment.globals["overflow_tiers"] = range(1, BEYOND_OVERFLOW)
+    return environment
+
+
+def _filters_of_documents() -> Mapping[str, Callable[..., Any]]:
+    """Return what templates make of values of documents."""
+    return {
+        "short": short_commit,
+        "duration": lambda seconds: age_in_words(int(seconds)),
+        "seconds": seconds_of_time,
+        "long": is_long,
+        "cut": cut_text,
+        "visible": _shown_value,
+        "iso": epoch_text,
+        "counted": counted_noun,
+        "object_parts": object_parts,
+        "shell_word": shlex.quote,
+        "object_words": object_words,
+        "value_words": value_words,
         "spaced_words": spaced_words,
         "author_name": author_name,
         "before_and_after": before_and_after,
         "before_and_ideally": before_and_ideally,
         "rollout_command": lambda policy, verb, group: rollout_command(verb, policy, group),
     }
-    environment.tests |= {"kind_with_pods": may_have_pods}
-    environment.globals |= {"static": static_files()}
-    return environment
+
+
+def _filters_of_explanations() -> Mapping[str, Callable[..., Any]]:
+    """Return what templates say of a decision, in the words of ``argosy explain``."""
+    return {
+        "trigger_words": trigger_in_words,
+        "division_words": division_in_words,
+        "heading_of_votes": heading_of_votes,
+        "tie_rules": tie_rules_in_words,
+    }
 
 
 def _shown_value(value: Any) -> Any:
@@ -96,17 +123,6 @@ def seconds_of_time(text: str) -> float | None:
     """Return a time of a document in seconds; None for what is none."""
     found = parse_instant(text)
     return None if found is None else found.timestamp()
-
-
-def duration_text(seconds: float) -> str:
-    """Return how long something is, in its largest unit of which there are two or more.
-
-    >>> duration_text(45), duration_text(240), duration_text(9000), duration_text(300000)
-    ('45 s', '4 min', '2 h', '3 d')
-    """
-    whole = max(0, int(seconds))
-    unit, name = next((size, name) for least, size, name in _UNITS if whole >= least)
-    return f"{whole // unit} {name}"
 
 
 def is_long(text: str, most: int = _LONG) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from textwrap import wrap
 
+from reconciler.console.clock import age_in_words
 from reconciler.console.cluster_lists import shortened_cluster_list
 from reconciler.console.groups import counts_of_objects_by_kind, group_items
 from reconciler.pipeline.movements import Movement, moved_words, movement_words
@@ -256,7 +257,7 @@ def lines_of_facts(facts: Iterable[FactAge], now: datetime) -> Iterator[str]:
     for (observed_at, has_capacity), found in groups.items():
         seconds = found[0].seconds
         seen = (
-            f"seen at {observed_at}, {_seconds_in_words(seconds)} before"
+            f"seen at {observed_at}, {age_in_words(seconds)} before"
             if seconds is not None
             else "nobody says when it was seen"
         )
@@ -266,13 +267,6 @@ def lines_of_facts(facts: Iterable[FactAge], now: datetime) -> Iterator[str]:
             seen = seen.replace("it was", "they were")
         yield f"{shortened_cluster_list([each.cluster for each in found], ', ')}: {seen}{capacity}"
     yield f"as of {instant_text(now)}"
-
-
-def _seconds_in_words(seconds: int) -> str:
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return "0s"
 
 
 def assumptions_of_simulation(outcome: SimulationOutcome) -> tuple[str, ...]:

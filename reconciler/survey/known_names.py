@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from reconciler.names.subjects import error_of_unknown_cluster, error_of_unknown_name
+from reconciler.names.subjects import KINDS_OF_POLICIES, error_of_unknown_cluster, error_of_unknown_name
 
 from .choosing import Choice, ClusterChoice
+from .families import other_policies
 from .surveying import Survey
 
 
@@ -21,14 +22,22 @@ def refuse_unknown_names(survey: Survey, objects: Choice, clusters: ClusterChoic
 def _asked_names(survey: Survey, objects: Choice, clusters: ClusterChoice) -> Iterator[tuple[str, str, set[str]]]:
     """Yield what is asked for by a name, the name, and those that there are."""
     refs, policies = [each.ref for each in survey.objects], survey.policies.policies
+    others = other_policies(survey) if objects.namespace else ()
     names_of_policies = [name for each in map(str, policies) for name in (each, each.partition(" ")[2])]
     members = [each.member for each in survey.clusters if each.member is not None]
     yield (
         "namespace",
         objects.namespace,
-        _some([*(ref.namespace for ref in refs), *(policy.namespace for policy in policies)]),
+        _some(
+            [
+                *(ref.namespace for ref in refs),
+                *(policy.namespace for policy in policies),
+                *(other.namespace for other in others),
+            ]
+        ),
     )
-    yield "kind", objects.kind.lower(), _some(name.lower() for ref in refs for name in (ref.kind, ref.group_kind))
+    kinds = _some(name.lower() for ref in refs for name in (ref.kind, ref.group_kind))
+    yield "kind", objects.kind.lower(), kinds | {each.lower() for each in KINDS_OF_POLICIES}
     yield "policy", objects.policy, _some(names_of_policies)
     yield "app", objects.app, _some(each.app for each in survey.objects)
     names = _some(each.name for each in survey.clusters)

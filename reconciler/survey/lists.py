@@ -11,12 +11,14 @@ from render.cluster import Cluster
 
 from .choosing import Choice, ClusterChoice, ListPage, objects_in_order, page_of
 from .clusters import SurveyedCluster
+from .families import other_policies
+from .families.other_policy import OtherPolicy
 from .objects import SurveyedObject
 from .policies import SurveyedOverridePolicy, SurveyedPolicy, surveyed_override_policies, surveyed_policies
 from .states import SurveyedState, rank_of_state
 from .surveying import Survey, counts_of_objects
 
-AnyPolicy = SurveyedPolicy | SurveyedOverridePolicy
+AnyPolicy = SurveyedPolicy | SurveyedOverridePolicy | OtherPolicy
 
 
 class ObjectList(Struct, frozen=True, kw_only=True):
@@ -40,7 +42,7 @@ class ClusterList(Struct, frozen=True, kw_only=True):
 
 
 class PolicyList(Struct, frozen=True, kw_only=True):
-    """A page of policies: those that propagate, and then those that override."""
+    """A page of policies: those that propagate, those that override, and then others."""
 
     survey: Survey
     page: ListPage[AnyPolicy]
@@ -130,13 +132,18 @@ def list_clusters(survey: Survey, choice: ClusterChoice, part: ListPart) -> Clus
 
 
 def list_policies(survey: Survey, choice: Choice, part: ListPart) -> PolicyList:
-    """Return a page of the policies of a namespace, or whose name has a text."""
-    every: tuple[AnyPolicy, ...] = (*surveyed_policies(survey), *surveyed_override_policies(survey))
+    """Return a page of the policies of a namespace or a kind, or whose name has a text."""
+    every: tuple[AnyPolicy, ...] = (
+        *surveyed_policies(survey),
+        *surveyed_override_policies(survey),
+        *other_policies(survey),
+    )
     found = [
         each
         for each in every
         if (not choice.namespace or fnmatchcase(each.policy.namespace, choice.namespace))
         and choice.text.lower() in str(each.policy).lower()
+        and (not choice.kind or fnmatchcase(str(each.policy).partition(" ")[0].lower(), choice.kind.lower()))
     ]
     return PolicyList(survey=survey, page=page_of(found, part.offset, part.limit))
 

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from overrides.matching import implicit_priority_of_policy
 from overrides.policy import OverridePolicy
-from reconciler.names.subjects import policies_meant_by
 from render.matching.precedence import RankedPolicy
 from render.policy import PropagationPolicy
 
@@ -63,7 +62,7 @@ class SurveyedOverridePolicy(Struct, frozen=True, kw_only=True):
 def surveyed_policies(survey: Survey) -> tuple[SurveyedPolicy, ...]:
     """Return every propagation policy with what it holds and loses, by kind and name."""
     losses: dict[str, list[LostClaim]] = {}
-    objects = {each.ref: each for each in survey.objects}
+    objects = survey.objects_by_ref
     for template in survey.templates:
         known = objects.get(template.ref)
         ranked = survey.policies.candidates(template) if known is not None else ()
@@ -77,19 +76,6 @@ def surveyed_policies(survey: Survey) -> tuple[SurveyedPolicy, ...]:
             loses=tuple(sorted(losses.get(str(policy), ()), key=lambda each: each.object.ref)),
         )
         for policy in sorted(survey.policies.policies, key=str)
-    )
-
-
-def policies_named(
-    survey: Survey, noun: str, name: str, namespace: str
-) -> tuple[tuple[SurveyedPolicy, ...], tuple[SurveyedOverridePolicy, ...]]:
-    """Return the policies that a noun and a name mean, those that propagate and those that override."""
-    desired = survey.branches.fleet.source.desired
-    every: tuple[PropagationPolicy | OverridePolicy, ...] = *desired.policies, *desired.override_policies
-    meant = frozenset(map(str, policies_meant_by(noun, name, namespace, every)))
-    return (
-        tuple(each for each in surveyed_policies(survey) if str(each.policy) in meant),
-        tuple(each for each in surveyed_override_policies(survey) if str(each.policy) in meant),
     )
 
 
@@ -110,7 +96,7 @@ def _losses_of_object(known: SurveyedObject, ranked: tuple[RankedPolicy, ...]) -
 
 def surveyed_override_policies(survey: Survey) -> tuple[SurveyedOverridePolicy, ...]:
     """Return every override policy with the objects that it selects, by kind and name."""
-    objects = {each.ref: each for each in survey.objects}
+    objects = survey.objects_by_ref
     return tuple(
         SurveyedOverridePolicy(
             policy=policy,

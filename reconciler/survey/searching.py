@@ -18,6 +18,7 @@ from render.policy import PropagationPolicy
 from render.words import counted_noun
 
 from .clusters import SurveyedCluster
+from .families import other_policies
 from .objects import SurveyedObject
 from .states import SurveyedState
 from .surveying import Survey
@@ -158,6 +159,17 @@ def _searched_policies(survey: Survey) -> Iterator[Searched]:
             called=(each.name, str(each)),
             has=(each.namespace, each.path),
             about=about or each.path,
+        )
+
+    for other in other_policies(survey):
+        about = f"decides about {counted_noun(len(other.decides), 'object')}" if other.decides else other.path
+        waiting = f"; {counted_noun(len(other.waits), 'change')} under way" if other.waits else ""
+        yield Searched(
+            kind=SearchedKind.POLICY,
+            name=str(other),
+            called=(other.name, str(other)),
+            has=(other.namespace, other.path, *other.selectors, *other.does),
+            about=f"{about}{waiting}",
         )
 
 

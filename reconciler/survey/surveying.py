@@ -9,7 +9,7 @@ from msgspec import Struct
 from reconciler.pipeline.claims import policy_index
 from reconciler.status.branches import RecordedFleet
 from render.matching.match import PolicyIndex
-from render.model import Template
+from render.model import ObjectRef, Template
 
 from .clusters import SurveyedCluster, surveyed_clusters
 from .objects import SurveyedObject, UsualStates, states_by_rank, surveyed_objects, usual_states
@@ -30,6 +30,11 @@ class Survey(Struct, frozen=True, dict=True):
     def objects(self) -> tuple[SurveyedObject, ...]:
         """Every object, by kind and name."""
         return tuple(surveyed_objects(self.branches, self.usual))
+
+    @cached_property
+    def objects_by_ref(self) -> Mapping[ObjectRef, SurveyedObject]:
+        """Every object by its name."""
+        return {each.ref: each for each in self.objects}
 
     @cached_property
     def objects_by_policy(self) -> Mapping[str, tuple[SurveyedObject, ...]]:

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from reconciler.console.cluster_lists import shortened_cluster_list
 from reconciler.console.tables import text_table
 from reconciler.explain.policies import selector_text
 from reconciler.status.staleness import time_since_in_words
 from render.words import counted_noun
 
 from .clusters import RoomOfResource
-from .lists import ClusterList, NamespaceList, ObjectList, PolicyList
+from .families.other_policy import OtherPolicy
+from .lists import AnyPolicy, ClusterList, NamespaceList, ObjectList, PolicyList
 from .matrix import Matrix, MatrixCell, MatrixQuestion
+from .named_policies import NamedPolicies
 from .objects import SurveyedObject
 from .policies import SurveyedOverridePolicy, SurveyedPolicy
 from .searching import SearchResult
@@ -86,13 +89,18 @@ def policy_list_text(found: PolicyList) -> Iterator[str]:
     yield f"{counted_noun(total, 'policy', 'policies')}{_place_of_page(len(rows), total)}\n"
 
 
-def _row_of_policy(each: SurveyedPolicy | SurveyedOverridePolicy) -> tuple[str, ...]:
+def _row_of_policy(each: AnyPolicy) -> tuple[str, ...]:
     name, path = str(each.policy), each.policy.path
+    if isinstance(each, OtherPolicy):
+        counts = (str(len(each.decides)), str(len(each.loses))) if each.priority is not None else (_NONE, _NONE)
+        selects = str(len(each.decides) + len(each.loses))
+        priority = "" if each.priority is None else str(each.priority)
+        return name, priority, selects, *counts, str(len(each.clusters) or ""), "", path
     if not isinstance(each, SurveyedPolicy):
         return name, "", str(len(each.selects)), _NONE, _NONE, "", "", path
-    counts = len(each.holds) + len(each.loses), len(each.holds), len(each.loses), len(each.clusters)
+    numbers = len(each.holds) + len(each.loses), len(each.holds), len(each.loses), len(each.clusters)
     replicas = sum(held.total_replicas for held in each.holds)
-    return name, str(each.policy.priority), *map(str, counts), str(replicas), path
+    return name, str(each.policy.priority), *map(str, numbers), str(replicas), path
 
 
 def namespace_list_text(found: NamespaceList) -> Iterator[str]:
@@ -164,17 +172,36 @@ def search_text(results: Sequence[SearchResult]) -> Iterator[str]:
             yield f"and {more} more of kind {result.kind}: --limit 0 shows all\n"
 
 
-def policies_text(
-    policies: Iterable[SurveyedPolicy], overriding: Iterable[SurveyedOverridePolicy], now: float
-) -> Iterator[str]:
+def policies_text(named: NamedPolicies, now: float) -> Iterator[str]:
     """Yield the state of policies of a name."""
     parts = [
-        *(_policy_text(each, now) for each in policies),
-        *(_override_policy_text(each, now) for each in overriding),
+        *(_policy_text(each, now) for each in named.placing),
+        *(_override_policy_text(each, now) for each in named.overriding),
+        *(_other_policy_text(each, now) for each in named.others),
     ]
     for number, part in enumerate(parts):
         yield "\n" * bool(number)
         yield from part
+
+
+def _other_policy_text(each: OtherPolicy, now: float) -> Iterator[str]:
+    yield f"{each} ({each.path})\n"
+    yield from (f"about: {words}\n" for words in each.selectors)
+    if each.priority is not None:
+        yield f"priority: {each.priority}\n"
+    yield from (f"does: {words}\n" for words in each.does)
+    if each.clusters:
+        yield f"clusters: {shortened_cluster_list(each.clusters, ', ')}\n"
+    for waiting in each.waits:
+        yield f"waits: {waiting.subject}\n  {waiting.message}\n"
+        yield f"  {waiting.command}\n" if waiting.command else ""
+    if each.decides:
+        yield "\n"
+        yield text_table(("DECIDES ABOUT", *_OF_OBJECT), [_row_of_object(held, now)[:-1] for held in each.decides])
+    if each.loses:
+        rows = [(str(lost.object.ref), lost.holder or _NONE, lost.why) for lost in each.loses]
+        yield "\n"
+        yield text_table(("LOST", "DECIDED BY", "WHY"), rows)
 
 
 def _policy_text(each: SurveyedPolicy, now: float) -> Iterator[str]:

@@ -71,7 +71,7 @@ class FleetCalendar(Struct, frozen=True):
                 for each in settings.freezes
             ),
             tuple(
-                _CoveringWindow(_window_of_setting(each), each.covered, clusters_covered_by(each.covered, fleet))
+                _CoveringWindow(window_of_setting(each), each.covered, clusters_covered_by(each.covered, fleet))
                 for each in settings.windows
             ),
         )
@@ -156,7 +156,8 @@ def freeze_of_setting(setting: FleetFreeze) -> Freeze:
     )
 
 
-def _window_of_setting(setting: FleetWindow) -> Window:
+def window_of_setting(setting: FleetWindow) -> Window:
+    """Return a window of argosy.yaml with its times as minutes."""
     begins, ends = (minutes_of_time(text) or 0 for text in (setting.begins, setting.ends))
     return Window(
         days=tuple(number for number, day in enumerate(WEEKDAYS) if day in setting.days),

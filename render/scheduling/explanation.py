@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from render.bits import Mask, indexes_of_mask
+from render.cluster import BLOCKING_EFFECTS, Cluster, is_tolerated
 from render.model import ObjectRef
 from render.placement import SpreadField
+from render.words import first_few
 
 from .attempts import LOCALITY_SCORE, Attempt, replicas_of_current_targets
 from .decisions import Refusal, SchedulingDecision, Trigger
@@ -36,7 +38,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     ``score`` and ``room`` decide the order after ``tier`` (the place in an overflow); ``room`` counts what the cluster
     ``held`` before, and is None where the placement never asks for it. ``replicas`` is what it gets. ``why`` is the
-    rule by which it is not selected.
+    rule by which it is not selected, ``in_spite_of`` names the taints that it has and passes in spite of, and why.
     """
 
     cluster: str
@@ -47,6 +49,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     is_selected: bool
     replicas: int
     why: str = ""
+    in_spite_of: str = ""
 
 
 class ScoredRegion(Struct, frozen=True, kw_only=True):
@@ -183,9 +186,23 @@ def _explained_candidates(task: Task, attempt: Attempt, state: PassState) -> tup
             is_selected=position in selected,
             replicas=replicas.get(position, 0),
             why="" if position in selected else passed_over.why_passed_over(position),
+            in_spite_of=_taints_in_words(state.index.clusters[position], task),
         )
         for position in (*first, *indexes_of_mask(rest))
     )
+
+
+def _taints_in_words(cluster: Cluster, task: Task) -> str:
+    """Return the taints of a cluster that passes every filter, and why none of them refuses it ("": it has none)."""
+    taints = [taint for taint in cluster.taints if taint.effect in BLOCKING_EFFECTS]
+    if not taints:
+        return ""
+    placement = task.binding.placement
+    tolerations = placement.cluster_tolerations if placement is not None else ()
+    untolerated = [str(taint) for taint in taints if not is_tolerated(taint, tolerations)]
+    if untolerated:
+        return f"{first_few(untolerated)}: taints refuse no cluster that has it already"
+    return f"{first_few(list(map(str, taints)))}: tolerated by the placement"
 
 
 def _tier_of_cluster(attempt: Attempt, position: int) -> int:

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from reconciler.names.subjects import KINDS_OF_POLICIES
 from reconciler.outputs.lists import policy_list_document
-from reconciler.pages.asked_lists import asked_part, words_of_options, words_of_part
+from reconciler.pages.asked_lists import asked_part, asked_word, words_of_options, words_of_part
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
 from reconciler.survey.choosing import Choice
@@ -15,15 +16,17 @@ if TYPE_CHECKING:
 
 
 def _answer(look: Look) -> ViewAnswer:
-    choice = Choice(namespace=look.asked("namespace"), text=look.asked("text"))
+    kind = asked_word(look, "kind", KINDS_OF_POLICIES)
+    choice = Choice(namespace=look.asked("namespace"), text=look.asked("text"), kind=kind)
     part = asked_part(look, ("name",))
 
     def document(reading: "FleetReading") -> "OutputDocument":
         return policy_list_document(list_policies(reading.survey(), choice, part))
 
-    options = {"namespace": choice.namespace, "text": choice.text, **words_of_part(part)}
+    options = {"namespace": choice.namespace, "kind": kind, "text": choice.text, **words_of_part(part)}
     words = "list", "policies", *words_of_options(look, options)
-    return ViewAnswer(document=look.document(("policies", choice, part), document), command=words)
+    found = look.document(("policies", choice, part), document)
+    return ViewAnswer(document=found, command=words, shown={"kinds": KINDS_OF_POLICIES})
 
 
 VIEW = PageView(

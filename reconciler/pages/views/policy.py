@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from reconciler.names.subjects import is_policy_noun
+from reconciler.names.subjects import is_noun_of_any_policy
 from reconciler.outputs.claims import policy_status_document
 from reconciler.pages.asked_lists import ROWS_OF_PAGE, words_of_options
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView
-from reconciler.survey.policies import policies_named
+from reconciler.survey.named_policies import policies_named
 from render.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 def _answer(look: Look) -> ViewAnswer:
     kind, name = look.parts["kind"], look.parts["name"]
     namespace = look.parts["namespace"].removeprefix("-") if look.parts["namespace"] == "-" else look.parts["namespace"]
-    if not is_policy_noun(kind):
+    if not is_noun_of_any_policy(kind):
         raise UnknownName(f"there is no kind of policies called {kind[:80]!r}")
 
     def document(reading: "FleetReading") -> "OutputDocument":
         survey = reading.survey()
-        return policy_status_document(survey, *policies_named(survey, kind, name, namespace))
+        return policy_status_document(survey, policies_named(survey, kind, name, namespace))
 
     found = look.document(("policy", kind, namespace, name), document)
     first = (look.page_number() - 1) * ROWS_OF_PAGE
     words = "status", f"{kind}/{name}", *words_of_options(look, {"namespace": namespace})
-    return ViewAnswer(document=found, command=words, shown={"first": first, "last": first + ROWS_OF_PAGE})
+    title = f"What does policy {name} do?" if found.get("otherPolicies") else ""
+    shown = {"first": first, "last": first + ROWS_OF_PAGE}
+    return ViewAnswer(document=found, command=words, shown=shown, title=title)
 
 
 VIEW = PageView(

@@ -1,5 +1,6 @@
 """An object on one page: from its template over the policy that claims it to its clusters, each step a link."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reconciler.outputs.object_status import object_status_document
@@ -21,7 +22,7 @@ _LATEST = 5
 def _answer(look: Look) -> ViewAnswer:
     shown = ShownObject.of_look(look)
     try:
-        document = look.document(("status", shown.key), lambda reading: _status(reading, shown))
+        document = look.document(("status", shown.key), partial(status_of_object, shown=shown))
     except NotSelected:
         return answer_why(look).in_template("object_why.html")
     return ViewAnswer(
@@ -32,7 +33,8 @@ def _answer(look: Look) -> ViewAnswer:
     )
 
 
-def _status(reading: "FleetReading", shown: ShownObject) -> "OutputDocument":
+def status_of_object(reading: "FleetReading", shown: ShownObject) -> "OutputDocument":
+    """Return the document of ``argosy status`` about an object."""
     branches = reading.recorded_fleet()
     return object_status_document(branches, binding_meant_by(branches, shown.kind, shown.name, shown.namespace))
 

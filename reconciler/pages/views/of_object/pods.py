@@ -1,14 +1,24 @@
 """The pods of an object in its members as they are now, with events, and the end of a log."""
 
+from functools import partial
+
+from msgspec.structs import replace
+
+from reconciler.members.exchange import ASTRAY, FailureKind
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.shown_object import ShownObject
 from reconciler.pages.templating import may_have_pods
 from reconciler.pages.view import PageView
+from reconciler.status.branches import NotSelected
 from render.errors import ConfigError, UnknownName
+
+from .now import status_of_object
 
 _SECONDS = 30.0
 """So long an answer of members is shown before they are asked again."""
 _LINES, _MOST_LINES = 100, 1000
+NEVER_ASKED = frozenset({*ASTRAY, FailureKind.CREDENTIALS, FailureKind.WRONG_CLUSTER})
+"""The failures for which no request came to the member at all."""
 
 
 def _answer(look: Look) -> ViewAnswer:
@@ -25,7 +35,21 @@ def _answer(look: Look) -> ViewAnswer:
     words = shown.command("pods", *options, "--timeout=10s")
     if not look.reader.asks_members:
         raise ConfigError("this page asks no members", hint=f"argosy {' '.join(words)}")
-    return look.answer_of_members(words, _SECONDS).with_title(f"How are the pods of {shown.title}?")
+    answer = look.answer_of_members(words, _SECONDS)
+    return replace(
+        answer,
+        title=f"How are the pods of {shown.title}?",
+        shown={"placed": _clusters_with_object(look, shown), "never_asked": NEVER_ASKED},
+    )
+
+
+def _clusters_with_object(look: Look, shown: ShownObject) -> list[str]:
+    """Return the clusters that the object is to be in; of others a page says little."""
+    try:
+        document = look.document(("status", shown.key), partial(status_of_object, shown=shown))
+    except NotSelected:
+        return []
+    return [each["cluster"] for each in document["clusters"]]
 
 
 VIEW = PageView(

@@ -2,6 +2,21 @@
 
 import shlex
 
+from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
+
+from .rollouts import wave_to_approve
+
+_VERBS = {RolloutReason.APPROVAL_MISSING: "approve", RolloutReason.PAUSED_BY_CONTROL: "resume"}
+_VERBS_OF_PHASES = {RolloutPhase.FAILED: "retry"}
+"""The requests that let a rollout go on that waits for a person, by its reason and else by its phase."""
+
+
+def command_letting_rollout_go_on(state: RolloutState) -> str:
+    """Return the command by which a person lets a rollout go on that waits for one; an empty text where none does."""
+    wave = wave_to_approve(state) if state.reason is RolloutReason.APPROVAL_MISSING else ""
+    verb, more = _VERBS.get(state.reason) or _VERBS_OF_PHASES.get(state.phase, ""), ("--wave", wave) if wave else ()
+    return rollout_command(verb, str(state.plan), state.group, *more) if verb else ""
+
 
 def rollout_command(verb: str, policy: str, group: str = "", *more: str) -> str:
     """Return the command that says something about the change of a rollout policy, as a commit.
