@@ -13,7 +13,7 @@ EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench chaos flapping e2e e2e-peers e2e-browser attack audit clean
+.PHONY: help environment test lint types contracts pytest smoke demo properties fuzz mutations bench bench-smoke chaos flapping e2e e2e-peers e2e-browser attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -70,6 +70,9 @@ mutations: $(READY)  ## break random lines in a copy and name what no test notic
 
 bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+bench-smoke: $(READY)  ## a few small benchmarks: is anything 1.5 times as slow as in the last report, by ratios? a few minutes
+	@$(BIN)/python -m tests.bench all --quick --compare examples/what-it-costs/report.json $(ARGS)
 
 chaos: $(READY)  ## passes that are killed, members that fail in every way, a long day of the controller; about half an hour
 	@$(BIN)/python -m tests.kubernetes

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -24,8 +24,10 @@ from render.documents import emit
 from tests.build import Repository, a_cluster
 from tests.processes import descendants, held_by
 
+from .bars import COLD, TEMPLATE
 from .bench_apply import compile_modules, environment
 from .bench_render import REGIONS, a_placing_policy, a_template, overrides
+from .figures import CPU, Figure, figure
 
 POLICIES = 40
 FILES_A_FOLDER = 1000
@@ -71,8 +73,8 @@ class Bound(NamedTuple):
         return self.until - time.monotonic()
 
 
-def main(arguments: list[str]) -> int:
-    """Run line after line until each ends."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Run line after line until each ends; yield the costs of each point."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench curve", description=__doc__)
     parser.add_argument("lines", nargs="*", default=[*LINES], metavar="LINE", help=f"of {', '.join(LINES)}")
     parser.add_argument("--seconds", type=float, default=600.0, help="the longest that all of it takes")
@@ -84,11 +86,10 @@ def main(arguments: list[str]) -> int:
     print(f"{'templates':>10} {'clusters':>9} {'manifests':>12}   cold: CPU s, s, MiB    one template changed")
     for name in chosen.lines:
         print(f"more {name}:" if name != "both" else "more of both:", flush=True)
-        _line([each for each in LINES[name] if each.manifests >= chosen.least], bound)
-    return 0
+        yield from _line([each for each in LINES[name] if each.manifests >= chosen.least], bound)
 
 
-def _line(points: list[Point], bound: Bound) -> None:
+def _line(points: list[Point], bound: Bound) -> Iterator[Figure]:
     """Measure point after point, until one does not fit."""
     before: tuple[Point, float] | None = None
     for point in points:
@@ -98,8 +99,11 @@ def _line(points: list[Point], bound: Bound) -> None:
                 print(f"{_named(point)}   not begun: about {grown:.0f} s, and {bound.left:.0f} s are left", flush=True)
                 return
         begun = time.monotonic()
-        if not all(cost.ending == "" for cost in _told_costs(point, bound)):
-            return
+        for what, cost in zip((COLD, TEMPLATE), _told_costs(point, bound), strict=False):
+            if cost.ending:
+                return
+            scenario = f"curve, {point.clusters} clusters x {point.templates} templates"
+            yield figure(scenario, what, cost.cpu, CPU, remark=f"{cost.wall:.1f} s wall, {cost.memory:.0f} MiB")
         before = point, time.monotonic() - begun
 
 

@@ -3,9 +3,9 @@
 The fleet has 1,000 templates for 1,000 clusters, of which some are reached (``tests/members``). A day is 288 passes for
 drift and 48 pushes; each push changes one template, rules of cron change replicas every minute of the real time, and
 some passes find an object that somebody changed by hand. The
-memory of the controller's process and the most of the processes of its passes are sampled all the while. Flat is what
-grows by less than 5 % from the second quarter of the day to the last, and has a slope (least squares over the last
-three quarters) of less than 10 MiB a day. ``--seconds`` ends a day that is too long for the machine, which is said.
+memory of the controller's process and the most of the processes of its passes are sampled all the while. Growth is
+told from the second quarter of the day to the last, and as a slope (least squares over the last three quarters).
+``--seconds`` ends a day that is too long for the machine, which is said.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from tests.processes import cpu_seconds, descendants, held_by
 from tests.waiting import eventually
 
 from .bench_apply import compile_modules
+from .figures import MEMORY, Figure, figure
 
 MOST_SECONDS = 7200.0
 SPACE = "settings"
 DRIFT_PASSES, PUSHES = 288, 48
-MOST_MEMORY = 300.0
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
 
@@ -46,8 +46,8 @@ class Sample(NamedTuple):
     descriptors: int
 
 
-def main(arguments: list[str]) -> int:
-    """Run a day; 1 where the controller holds too much, or more and more."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Run a day, and yield what the controller holds, and how that grows."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench day", description=__doc__)
     parser.add_argument("--clusters", type=int, default=1000)
     parser.add_argument("--templates", type=int, default=1000)
@@ -57,10 +57,10 @@ def main(arguments: list[str]) -> int:
     compile_modules()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
-        return _day(Path(folder), chosen)
+        yield from _day(Path(folder), chosen)
 
 
-def _day(folder: Path, chosen: argparse.Namespace) -> int:
+def _day(folder: Path, chosen: argparse.Namespace) -> Iterator[Figure]:
     with imitated_members(folder / "members", chosen.members, prefix="cluster-", seconds=MOST_SECONDS) as members:
         bare, work = _a_fleet(folder, members.names, chosen)
         reach = ("--bootstrap", "--kubeconfigs", str(members.kubeconfigs), "--drift", "1s", "--timeout", "10m")
@@ -71,9 +71,9 @@ def _day(folder: Path, chosen: argparse.Namespace) -> int:
                 done = _hours(argosy, work, members, begun + chosen.seconds)
                 spent, took = _cpu(argosy) - cpu, time.monotonic() - begun
             argosy.ended()
-    print(f"{chosen.templates} templates x {chosen.clusters} clusters, {chosen.members} of them reached")
+    scenario = f"day, {chosen.templates} templates in {chosen.clusters} clusters, {chosen.members} of them reached"
     print(f"{done} of {DRIFT_PASSES + PUSHES} passes of a day in {took:.0f} s, {spent:.0f} s CPU")
-    return _judged(samples, done / (DRIFT_PASSES + PUSHES))
+    yield from _of_samples(scenario, samples, done / (DRIFT_PASSES + PUSHES))
 
 
 def _a_fleet(folder: Path, reached: Sequence[str], chosen: argparse.Namespace) -> tuple[Repository, Repository]:
@@ -164,8 +164,8 @@ def _sampled_memory(argosy: Controller) -> Iterator[list[Sample]]:
         thread.join()
 
 
-def _judged(samples: Sequence[Sample], part_of_day: float) -> int:
-    """Print the series, in quarters, and return 1 where something is too much or grows."""
+def _of_samples(scenario: str, samples: Sequence[Sample], part_of_day: float) -> Iterator[Figure]:
+    """Print the series, in quarters, and yield the most and the growth."""
     quarter = len(samples) // 4
     quarters = [samples[number * quarter : (number + 1) * quarter] for number in range(4)]
     print(f"{'quarter':8} {'controller':>11} {'its passes':>11} {'both':>7}  MiB at most; threads, descriptors")
@@ -180,10 +180,10 @@ def _judged(samples: Sequence[Sample], part_of_day: float) -> int:
     days = [each.at / samples[-1].at * part_of_day for each in later]
     slope = statistics.linear_regression(days, [each.controller for each in later]).slope
     growth = [last / second - 1 for second, last in zip(most[1], most[3], strict=True)]
-    print(f"the controller's own slope: {slope:+.2f} MiB a day; from the second quarter to the last,")
-    print(f"  its most grows by {growth[0]:+.1%}, that of its passes by {growth[1]:+.1%}")
-    is_flat = abs(slope) < 10 and max(growth) < 0.05
-    return 0 if is_flat and max(both for *_, both in most) < MOST_MEMORY else 1
+    yield figure(scenario, "memory of the controller and its passes", max(both for *_, both in most), MEMORY)
+    remark = f"{part_of_day:.0%} of a day was run"
+    yield figure(scenario, "growth of the controller in a day", abs(slope), MEMORY, remark=f"{slope:+.2f}; {remark}")
+    yield figure(scenario, "the most of the last quarter, times the second", 1 + max(growth), "", remark=remark)
 
 
 def _cpu(argosy: Controller) -> float:

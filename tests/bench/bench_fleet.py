@@ -2,9 +2,9 @@
 
 The members are imitated by one process (``tests/members``), whose answers are Kubernetes' own; what it costs is told
 beside what Argosy costs. ``change``: images changed with one push, for all members or, with ``--spread``, for so many
-each. ``first``: everything for the first time. ``shards``: an apply by four processes beside one. With ``--most`` a
-run fails that takes longer: ``change --members 100 --apps 1000 --parts 1 --changed 1000 --spread 10 --most 60`` is
-1,000 apps changed at once, ``first --members 500 --apps 100 --parts 1 --most 300`` is 50,000 objects.
+each. ``first``: everything for the first time. ``shards``: an apply by four processes beside one.
+``change --members 100 --apps 1000 --changed 1000 --spread 10`` is 1,000 apps changed at once, and
+``first --members 500 --apps 100 --parts 1`` is 50,000 objects.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from tests.processes import cpu_seconds, descendants
 from tests.waiting import eventually
 
 from .bench_apply import compile_modules
+from .figures import CPU, SECONDS, Figure, figure
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_SECONDS = 7200.0
@@ -34,8 +35,8 @@ SPACE = "apps"
 KINDS = ("v1 ConfigMap", "v1 Service", "apps/v1 Deployment")
 
 
-def main(arguments: list[str]) -> int:
-    """Run one measurement."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Yield the figures of one measurement."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench fleet", description=__doc__)
     parser.add_argument("what", choices=tuple(_SCENARIOS))
     parser.add_argument("--members", type=int, default=100)
@@ -45,9 +46,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--spread", type=int, help="members that each app goes to, a divisor of all  [default: all]")
     parser.add_argument("--shards", type=int, default=4, help="processes that share an apply")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--most", type=float, default=math.inf, help="seconds, or times a fair share: more than that fails"
-    )
     parser.add_argument("--await-health", type=float, default=0.0, help="seconds to wait for health to be recorded")
     parser.add_argument("--healthy-after", type=float, default=0.2, help="seconds that workloads take")
     parser.add_argument("--option", action="append", default=[], help="one more option of argosy run")
@@ -55,7 +53,18 @@ def main(arguments: list[str]) -> int:
     compile_modules()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
-        return _SCENARIOS[chosen.what](Path(folder), chosen)
+        yield from _SCENARIOS[chosen.what](Path(folder), chosen)
+
+
+def scenario_of(chosen: argparse.Namespace) -> str:
+    """Return the name of a measurement with its size."""
+    each = f", each for {chosen.spread}" if chosen.spread else ""
+    what = {
+        "change": f"{chosen.changed} of {chosen.apps} apps changed",
+        "first": f"{chosen.apps} apps for the first time",
+    }
+    shared = f"{chosen.changed} of {chosen.apps} apps changed, {chosen.shards} shards"
+    return f"fleet, {what.get(chosen.what, shared)}, {chosen.members} members{each}"
 
 
 class Apps(NamedTuple):
@@ -231,21 +240,29 @@ def _most_frequent(requests: Mapping[str, int]) -> str:
 
 def percentiles(times: Sequence[float]) -> str:
     """Return the median and the ninety-ninth of a hundred."""
+    return f"{statistics.median(times):.2f} / {percentile_99(times):.2f}"
+
+
+def percentile_99(times: Iterable[float]) -> float:
+    """Return the time within which 99 of 100 are."""
     ordered = sorted(times)
-    return f"{statistics.median(ordered):.2f} / {ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]:.2f}"
+    return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
 
 
-def _first(folder: Path, chosen: argparse.Namespace) -> int:
+def _first(folder: Path, chosen: argparse.Namespace) -> Iterator[Figure]:
     """Give members everything for the first time."""
     with a_running_fleet(folder, chosen) as fleet:
         requests = _most_frequent(fleet.members.told().requests)
         print(f"  {requests}", flush=True)
-        return 0 if fleet.first <= chosen.most else 1
+        told = fleet.members.told()
+        scenario, remark = scenario_of(chosen), f"{told.objects} objects, {_load()}"
+        yield figure(scenario, "all applied and recorded", fleet.first, SECONDS, remark=remark)
+        yield figure(scenario, "Argosy's CPU", _cpu(fleet.argosy), CPU, remark=f"members {told.cpu:.1f} s")
 
 
-def _change(folder: Path, chosen: argparse.Namespace) -> int:
-    """Change images, push, and follow them to every member that has them."""
-    apps, slowest = Apps.chosen(chosen), 0.0
+def _change(folder: Path, chosen: argparse.Namespace) -> Iterator[Figure]:
+    """Change images, push, and follow them to every member that has them; the median of the rounds counts."""
+    apps, turns = Apps.chosen(chosen), list[Turn]()
     with a_running_fleet(folder, chosen) as fleet:
         for turn in range(chosen.rounds):
             fleet.members.mark()
@@ -256,15 +273,34 @@ def _change(folder: Path, chosen: argparse.Namespace) -> int:
             after, used = fleet.members.told(), _cpu(fleet.argosy) - cpu
             changes = _changes_until_healthy(fleet.members, (chosen.spread or chosen.members) * chosen.changed)
             end = _tell_of_change(changes, begun, recorded)
-            slowest = max(slowest, end - begun)
             spent = next((used - cpu for at, used in sampled if at >= end), 0.0)
             print(f"  Argosy's CPU until the last one was applied: {spent:.2f} s")
             print(f"  {_costs(used, after.cpu - told.cpu, after)}")
             print(f"  {_most_frequent(after.requests)}", flush=True)
+            applied, healthy = (
+                percentile_99(at - begun for at in times.values()) for times in _times_of_objects(changes)
+            )
+            turns.append(Turn(applied, healthy, recorded, used, spent))
             if chosen.await_health:
                 known = _is_recorded_healthy(fleet, chosen.await_health) - begun
                 print(f"  all recorded as healthy: {known:.2f} s", flush=True)
-    return 0 if slowest <= chosen.most else 1
+    middle = Turn(*(statistics.median(each) for each in zip(*turns, strict=True)))
+    scenario, remark = scenario_of(chosen), f"median of {len(turns)} rounds, {_load()}"
+    yield figure(scenario, "push to applied, p99", middle.applied, SECONDS, remark=remark)
+    yield figure(scenario, "push to healthy, p99", middle.healthy, SECONDS, remark=remark)
+    yield figure(scenario, "push to all recorded as applied", middle.recorded, SECONDS, remark=remark)
+    yield figure(scenario, "Argosy's CPU until the last was applied", middle.until_applied, CPU)
+    yield figure(scenario, "Argosy's CPU", middle.cpu, CPU)
+
+
+class Turn(NamedTuple):
+    """Seconds of a round, and Argosy's CPU seconds: of all of it, and until the last object was applied."""
+
+    applied: float
+    healthy: float
+    recorded: float
+    cpu: float
+    until_applied: float
 
 
 def _changes_until_healthy(members: ImitatedMembers, count: int) -> list[Change]:
@@ -300,7 +336,7 @@ def _tell_of_change(changes: Sequence[Change], begun: float, recorded: float) ->
     return begun + max(applied)
 
 
-def _shards(folder: Path, chosen: argparse.Namespace) -> int:
+def _shards(folder: Path, chosen: argparse.Namespace) -> Iterator[Figure]:
     """Apply a change by one process, and the next by several that share the members."""
     with imitated_members(folder / "members", chosen.members, seconds=MOST_SECONDS) as members:
         apps = Apps.chosen(chosen)
@@ -322,10 +358,9 @@ def _shards(folder: Path, chosen: argparse.Namespace) -> int:
             (one,), each = costs
             ratios.append(statistics.mean(each) / (one / chosen.shards))
             print(f"one process {one:.2f} s CPU; {chosen.shards}: {', '.join(f'{cost:.2f}' for cost in each)} s each")
-        share = f"a {chosen.shards}th of one process"
+        remark = f"CPU; median of {len(ratios)} rounds, {_load()}"
         middle = statistics.median(ratios)
-        print(f"a shard takes {middle:.2f} times {share}, {chosen.members} members; {_load()}")
-    return 0 if middle <= chosen.most else 1
+        yield figure(scenario_of(chosen), "a shard, times its part of one process", middle, "", remark=remark)
 
 
 def _cpu_of(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> list[float]:
@@ -345,12 +380,8 @@ def _cpu_of(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -
     return costs
 
 
-_SCENARIOS: dict[str, Callable[[Path, argparse.Namespace], int]] = {
+_SCENARIOS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Figure]]] = {
     "change": _change,
     "first": _first,
     "shards": _shards,
 }
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,6 +26,7 @@ from tests.build import AUTHOR, Repository, a_cluster, a_cluster_policy, a_deplo
 from tests.fakes import FakeCluster
 from tests.wires import a_certificate
 
+from .figures import BYTES, Figure, figure
 from .git_host import HostWork, git_host
 
 NAMESPACES = 5
@@ -40,8 +41,8 @@ class Turn(NamedTuple):
     faults: tuple[str, ...]
 
 
-def main(arguments: list[str]) -> int:
-    """Run the agents through a change and a time of rest; 1 where one of them fails or the host is asked too much."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Run the agents through a change and a time of rest; yield what that costs the host, and what failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench host", description=__doc__)
     parser.add_argument("--clusters", type=int, default=1000, help="clusters that pull")
     parser.add_argument("--agents", type=int, default=1000, help="those of them whose agents run")
@@ -49,10 +50,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=50)
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        return _measured(Path(folder), chosen)
+        yield from _measured(Path(folder), chosen)
 
 
-def _measured(folder: Path, chosen: argparse.Namespace) -> int:
+def _measured(folder: Path, chosen: argparse.Namespace) -> Iterator[Figure]:
+    scenario = f"host, {chosen.agents} agents of {chosen.clusters} clusters, {chosen.templates} templates"
+    rows: dict[str, HostRow] = {}
     source, counted, certificate = _fleet(folder / "fleet", chosen), HostWork(), a_certificate(folder)
     workers = [_Worker(folder, number, chosen) for number in range(chosen.processes)]  # before there is any thread
     try:
@@ -61,18 +64,31 @@ def _measured(folder: Path, chosen: argparse.Namespace) -> int:
             print(
                 f"{'':22} {'requests':>9} {'MB in':>8} {'MB out':>8} {'host CPU s':>11} {'agents CPU s':>13} {'s':>6}"
             )
-            faults = _row("first pass", workers, counted, address, "pass")
-            faults += _row("told what it did", workers, counted, address, "pass")
-            source.commit({"template-3.yaml": _template(3, "nginx:2")})
-            _reconcile(source)
-            faults += _row("one changed template", workers, counted, address, "pass")
-            faults += _row("a pass with nothing new", workers, counted, address, "pass")
-            faults += _row("at rest: a look", workers, counted, address, "look")
+            for name in ("first pass", "told what it did", "one changed template", "nothing new", "a look at rest"):
+                if name == "one changed template":
+                    source.commit({"template-3.yaml": _template(3, "nginx:2")})
+                    _reconcile(source)
+                what = "look" if "look" in name else "pass"
+                rows[name] = _row(name, workers, counted, address, what)
     finally:
         for worker in workers:
             worker.end()
+    for name in ("one changed template", "a look at rest"):
+        row = rows[name]
+        yield figure(scenario, f"{name}, of one agent", row.size, BYTES, remark=f"{row.requests:.2f} requests")
+        yield figure(scenario, f"{name}, the host's CPU for one agent", 1000 * row.cpu, "CPU ms")
+    faults = [fault for row in rows.values() for fault in row.faults]
     print("\n".join(faults[:10]))
-    return 1 if faults else 0
+    yield figure(scenario, "agents that failed", len(faults), "")
+
+
+class HostRow(NamedTuple):
+    """The cost of one agent's turn to the host: requests, bytes and CPU seconds; and the faults of all."""
+
+    requests: float
+    size: float
+    cpu: float
+    faults: tuple[str, ...]
 
 
 class _Worker:
@@ -121,7 +137,7 @@ def _acted(folder: Path, name: str, member: FakeCluster, address: str, *, is_loo
     return "" if ended.exit_code == 0 else "; ".join(ended.lines) or f"exit code {ended.exit_code}"
 
 
-def _row(name: str, workers: Sequence[_Worker], counted: HostWork, address: str, what: str) -> list[str]:
+def _row(name: str, workers: Sequence[_Worker], counted: HostWork, address: str, what: str) -> HostRow:
     """Let all agents act, and print what the host had to do."""
     begun = time.monotonic()
     counted.taken()
@@ -136,7 +152,8 @@ def _row(name: str, workers: Sequence[_Worker], counted: HostWork, address: str,
     each = ", ".join(f"{count / agents:.2f} {asked}" for asked, count in sorted(done.requests.items()))
     size = (done.received + done.sent) / agents
     print(f"{'  of one agent':22} {each}; {size:,.0f} bytes, {1000 * done.cpu / agents:.1f} ms of the host", flush=True)
-    return [fault for turn in turns for fault in turn.faults]
+    faults = tuple(fault for turn in turns for fault in turn.faults)
+    return HostRow(total / agents, size, done.cpu / agents, faults)
 
 
 def _fleet(path: Path, chosen: argparse.Namespace) -> Repository:

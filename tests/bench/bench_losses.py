@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.build import Repository
 
-from .bench_render import copied, make_fleet, report, timed
+from .bench_render import copied, figure_of, make_fleet, timed
+from .figures import CPU, Figure, figure
 
 SAMPLED = 0.5
 
@@ -31,8 +32,8 @@ class Answer(NamedTuple):
     line: str
 
 
-def main(arguments: list[str]) -> int:
-    """Print the figures of every scenario."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Yield the figures of every question."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench losses")
     parser.add_argument("--templates", type=int, default=1000)
     parser.add_argument("--clusters", type=int, default=1000)
@@ -47,14 +48,15 @@ def main(arguments: list[str]) -> int:
         make_fleet(origin, options)
         move_to_regions(Repository(origin), options.regions)
         timed(origin)
-        print(f"{options.templates} templates x {options.clusters} clusters, {options.shape}")
+        size = f"{options.clusters} clusters x {options.templates} templates"
+        scenario = f"losses {options.shape}, {size} in {options.regions} regions"
         if options.only in {"", "clusters"}:
-            tell("every cluster", answered(origin, "--n-minus", "1"))
+            yield of_all_losses(scenario, "every cluster", answered(origin, "--n-minus", "1"))
         if options.only in {"", "pairs"}:
-            tell(f"every pair of {options.regions} regions", answered(origin, "--n-minus", "2", "--by", "region"))
+            answer = answered(origin, "--n-minus", "2", "--by", "region")
+            yield of_all_losses(scenario, "every pair of regions", answer)
         if options.only in {"", "single"}:
-            single(origin, Path(folder), options.runs)
-    return 0
+            yield from single(scenario, origin, Path(folder), options.runs)
 
 
 def move_to_regions(repository: Repository, count: int) -> None:
@@ -64,17 +66,18 @@ def move_to_regions(repository: Repository, count: int) -> None:
     repository.commit({}, "regions")
 
 
-def single(origin: Path, folder: Path, runs: int) -> None:
+def single(scenario: str, origin: Path, folder: Path, runs: int) -> Iterator[Figure]:
     """Compare a what-if with the pass after the cluster is gone from the source."""
-    words = ("simulate", "--without-cluster", "member0007")
-    report("without one cluster", [timed(origin, *words) for _ in range(runs)])
+    words, of_pass = ("simulate", "--without-cluster", "member0007"), "the pass without it"
     passes = []
     for number in range(runs):
         work = copied(origin, folder / f"work{number}")
         Repository(work).git("rm", "-q", "clusters/member0007.yaml")
         Repository(work).commit({}, "without it")
         passes.append(timed(work, "reconcile", "--allow-removal", "*=100000"))
-    report("the pass without it", passes)
+    yield figure_of(scenario, of_pass, passes)
+    asked = [timed(origin, *words) for _ in range(runs)]
+    yield figure_of(scenario, "without one cluster", asked, beside=of_pass)
 
 
 def answered(path: Path, *words: str) -> Answer:
@@ -113,7 +116,7 @@ def children_of(pid: int) -> list[int]:
         return []
 
 
-def tell(what: str, answer: Answer) -> None:
-    """Print the cost of a command, and what it answered."""
-    cost = f"{answer.wall:7.1f} s wall {answer.cpu:7.1f} s cpu, peak {answer.peak:6.0f} MiB in all processes"
-    print(f"  {what:28} {cost}: {answer.line}", flush=True)
+def of_all_losses(scenario: str, what: str, answer: Answer) -> Figure:
+    """Return the figure of a question about many losses, with what it answered."""
+    cost = f"{answer.wall:.1f} s wall, peak {answer.peak:.0f} MiB in all processes"
+    return figure(scenario, what, answer.cpu, CPU, remark=f"{cost}: {answer.line}")

@@ -1,18 +1,17 @@
 """Pages of a large fleet: seconds and bytes of each view, when it is first asked for and when it is known.
 
 Options: ``--clusters --objects --namespaces``, each a number, and ``--seen``, with which members in memory are applied
-to and looked at once. It fails where a page that is known takes longer than 300 ms, or is larger than 300 kB.
+to and looked at once.
 """
 
 import argparse
 import gc
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reconciler.cli import run
 from reconciler.pages.views import VIEWS
@@ -20,23 +19,26 @@ from tests.build import AUTHOR, Repository, a_cluster, a_config_map, a_deploymen
 from tests.memory_fleet import MemoryFleet, settle
 from tests.paged import Browser, browser_of, links_of
 
-_MOST_SECONDS, _MOST_BYTES = 0.3, 300_000
+from .figures import CPU, Figure, figure
+
 _NODE = {"cpu": "64", "memory": "256Gi", "pods": "500"}
 _REGIONS = 20
 
 
-def main(argv: list[str]) -> int:
-    """Print a line for each view, and return 1 where one is too slow or too large."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Print a line for each view, and yield the slowest and the largest."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench pages")
     for name, default in (("clusters", 1000), ("objects", 1000), ("namespaces", 40)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--seen", action="store_true")
-    options = parser.parse_args(argv)
+    options = parser.parse_args(arguments)
     os.environ.update(AUTHOR)
     with tempfile.TemporaryDirectory() as folder:
         repository = _rendered_fleet(Path(folder) / "fleet", options)
         gc.collect()
-        return _measured_views(browser_of(repository))
+        seen = ", all of them seen" if options.seen else ""
+        scenario = f"pages, {options.objects} objects x {options.clusters} clusters{seen}"
+        yield from _of_views(scenario, browser_of(repository))
 
 
 def _rendered_fleet(path: Path, options: argparse.Namespace) -> Repository:
@@ -97,18 +99,27 @@ def _in_region(number: int) -> dict[str, Any]:
     return {"key": "region", "operator": "In", "values": [f"region{number:02}"]}
 
 
-def _measured_views(browser: Browser) -> int:
-    """Ask for one page of each view twice, and print what each takes."""
-    failed = []
+class ViewCost(NamedTuple):
+    """The cost of a view: CPU seconds when it is first asked for and when it is known, and its bytes."""
+
+    name: str
+    first: float
+    known: float
+    size: int
+
+
+def _of_views(scenario: str, browser: Browser) -> Iterator[Figure]:
+    """Ask for one page of each view several times."""
+    costs = []
     for name, address in _addresses(browser):
         first, _ = _timed(browser, address)
         known, size = min(_timed(browser, address) for _ in range(3))
-        is_bad = known > _MOST_SECONDS or size > _MOST_BYTES
-        failed += [name] if is_bad else []
-        mark = "  TOO SLOW OR LARGE" if is_bad else ""
-        print(f"{name:12} first {first:6.2f} s  known {1000 * known:6.0f} ms  {size / 1000:6.0f} kB{mark}", flush=True)
-    print(f"too slow or large: {', '.join(failed) or 'none'}", file=sys.stderr)
-    return 1 if failed else 0
+        costs.append(ViewCost(name, first, known, size))
+        print(f"{name:12} first {first:6.2f} s  known {1000 * known:6.0f} ms  {size / 1000:6.0f} kB", flush=True)
+    last, slowest, largest = (max(costs, key=lambda each, part=part: each[part]) for part in (1, 2, 3))  # type: ignore[misc]  # mypy knows no defaults of lambdas
+    yield figure(scenario, "the slowest page, asked for first", last.first, CPU, remark=last.name)
+    yield figure(scenario, "the slowest page that is known", 1000 * slowest.known, "CPU ms", remark=slowest.name)
+    yield figure(scenario, "the largest page", largest.size / 1000, "kB", remark=largest.name)
 
 
 def _addresses(browser: Browser) -> Iterable[tuple[str, str]]:

@@ -23,14 +23,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reconciler.ledger.facts import ClusterFacts
 from tests.build import Repository, a_cluster, a_deployment
 
+from .bars import CLONE, COLD, FACTS, HELP, LABEL, NOTHING, OVERRIDE, PEAK, TEMPLATE, render_scenario
 from .bench_apply import compile_modules, environment
+from .figures import CPU, MEMORY, Figure, figure
 
 REGIONS = ("eu", "us", "ap", "sa")
 NAMESPACES = 20
@@ -44,8 +46,8 @@ class Run(NamedTuple):
     peak: float
 
 
-def main(arguments: list[str]) -> int:
-    """Print the figures of every scenario."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Yield the figures of every change, or print a profile."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench render")
     parser.add_argument("--templates", type=int, default=1000)
     parser.add_argument("--clusters", type=int, default=1000)
@@ -59,24 +61,33 @@ def main(arguments: list[str]) -> int:
         origin = Path(folder) / "origin"
         make_fleet(origin, options)
         if options.profile:
-            return profiled(origin)
-        cold = [timed(copied(origin, Path(folder) / f"cold{number}")) for number in range(options.runs)]
-        work = copied(origin, Path(folder) / "work")
-        timed(work)
-        print(f"{options.templates} templates x {options.clusters} clusters, {options.shape}")
-        report("cold, into a commit", cold)
-        report("nothing changed", [timed(work, "reconcile") for _ in range(options.runs)])
-        report("one template changed", [changed(work, number) for number in range(options.runs)])
-        observed(work, options.clusters, 0)
-        timed(work, "reconcile")
-        report("one cluster's facts", [observed(work, options.clusters, number + 1) for number in range(options.runs)])
-        report("one cluster's label", [relabelled(work, number) for number in range(options.runs)])
-        report("one override for all", [overridden(work, number) for number in range(options.runs)])
-        clones = [cloned(work, Path(folder) / f"clone{number}") for number in range(options.runs)]
-        report("fresh clone, one template", [changed(clone, 50 + number) for number, clone in enumerate(clones)])
-        report("argosy --help", [measured(["-m", "reconciler", "--help"]) for _ in range(options.runs)])
-        report("bare python", [measured(["-c", "pass"]) for _ in range(options.runs)])
-    return 0
+            profiled(origin)
+            return
+        scenario = render_scenario(options.shape, options.clusters, options.templates)
+        peak = 0.0
+        for what, beside, runs in changes(origin, Path(folder), options):
+            peak = max(peak, *(run.peak for run in runs))
+            yield figure_of(scenario, what, runs, beside=beside)
+        yield figure(scenario, PEAK, peak, MEMORY)
+
+
+def changes(origin: Path, folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, str, Sequence[Run]]]:
+    """Yield every change, the measure that it is told beside, and what its passes took."""
+    turns = range(options.runs)
+    yield COLD, "", [timed(copied(origin, folder / f"cold{number}")) for number in turns]
+    work = copied(origin, folder / "work")
+    timed(work)
+    yield NOTHING, HELP, [timed(work, "reconcile") for _ in turns]
+    yield TEMPLATE, COLD, [changed(work, number) for number in turns]
+    observed(work, options.clusters, 0)
+    timed(work, "reconcile")
+    yield FACTS, COLD, [observed(work, options.clusters, number + 1) for number in turns]
+    yield LABEL, COLD, [relabelled(work, number) for number in turns]
+    yield OVERRIDE, COLD, [overridden(work, number) for number in turns]
+    clones = [cloned(work, folder / f"clone{number}") for number in turns]
+    yield CLONE, COLD, [changed(clone, (50 + number) % options.templates) for number, clone in enumerate(clones)]
+    yield HELP, "", [measured(["-m", "reconciler", "--help"]) for _ in turns]
+    yield "bare python", "", [measured(["-c", "pass"]) for _ in turns]
 
 
 def make_fleet(path: Path, options: argparse.Namespace) -> None:
@@ -258,13 +269,14 @@ def measured(arguments: list[str]) -> Run:
     return Run(wall, cpu, after.ru_maxrss / 1024)
 
 
-def report(what: str, runs: Sequence[Run]) -> None:
-    """Print medians."""
+def figure_of(scenario: str, what: str, runs: Sequence[Run], *, beside: str = "") -> Figure:
+    """Return the median of what runs took."""
     wall, cpu = statistics.median(run.wall for run in runs), statistics.median(run.cpu for run in runs)
-    print(f"  {what:28} {wall:7.3f} s wall {cpu:7.3f} s cpu, peak so far {max(run.peak for run in runs):6.0f} MiB")
+    remark = f"{wall:.3f} s wall, peak so far {max(run.peak for run in runs):.0f} MiB"
+    return figure(scenario, what, cpu, CPU, beside=beside, remark=remark)
 
 
-def profiled(path: Path) -> int:
+def profiled(path: Path) -> None:
     """Run one cold pass in this process and print where its time went."""
     from reconciler.cli import run
 
@@ -273,4 +285,3 @@ def profiled(path: Path) -> int:
     run(["-q", "-C", str(path), "reconcile", "--bootstrap"])
     profile.disable()
     pstats.Stats(profile).sort_stats("tottime").print_stats(25)
-    return 0

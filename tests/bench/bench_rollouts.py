@@ -38,15 +38,14 @@ from tests.rolling import a_rollout_policy, a_wave
 from tests.simulation import BEGIN, FLEET, MINUTE, ROOMY, SERVED
 
 from .bench_apply import compile_modules, cost_of
+from .figures import CPU, Figure, figure
 
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
 WAVES = [a_wave("canary", size="5%", gate={"healthyFor": "1h"}), a_wave("rest", maxConcurrent="20%")]
-MOST_SECONDS = 5.0
-MOST_TIMES = 1.2
 
 
-def main(arguments: list[str]) -> int:
-    """Run the benchmark; 1 where a step or an idle pass costs more than it may."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Yield the figures of steps and of idle passes."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench rollouts")
     parser.add_argument("--clusters", type=int, default=100)
     parser.add_argument("--rollouts", type=int, default=100)
@@ -58,7 +57,8 @@ def main(arguments: list[str]) -> int:
             name: BenchFleet.create(Path(folder) / name, given.clusters, given.rollouts, is_rolled=name == "rolled")
             for name in ("plain", "rolled")
         }
-        return _measured(fleets["plain"], fleets["rolled"], given.rounds)
+        scenario = f"rollouts, {given.rollouts} under way over {given.clusters} clusters"
+        yield from _measured(scenario, fleets["plain"], fleets["rolled"], given.rounds)
 
 
 @dataclass(kw_only=True)
@@ -163,7 +163,7 @@ class BenchFleet:
         return known
 
 
-def _measured(plain: BenchFleet, rolled: BenchFleet, rounds: int) -> int:
+def _measured(scenario: str, plain: BenchFleet, rolled: BenchFleet, rounds: int) -> Iterator[Figure]:
     for fleet in (plain, rolled):
         fleet.pass_seconds()
         fleet.settle()
@@ -178,10 +178,8 @@ def _measured(plain: BenchFleet, rolled: BenchFleet, rounds: int) -> int:
     _turns("the same, of everything", (plain, rolled), rounds, _whole_turn)
     rolled.minute += int(timedelta(minutes=61) / MINUTE)
     steps.append(_step(plain, rolled, "the gate opens for the rest", lambda _fleet: None))
-    times, most = max(calm, quiet), max(steps)
-    print(f"the dearest step takes {most:.2f} s CPU (at most {MOST_SECONDS})")
-    print(f"an idle pass takes {times:.2f} times as long as one of a fleet without rollouts (at most {MOST_TIMES})")
-    return 0 if most <= MOST_SECONDS and times <= MOST_TIMES else 1
+    yield figure(scenario, "the dearest step of all", max(steps), CPU)
+    yield figure(scenario, "an idle pass, times one without rollouts", max(calm, quiet), "times")
 
 
 def _step(plain: BenchFleet, rolled: BenchFleet, what: str, happens: Callable[[BenchFleet], None]) -> float:

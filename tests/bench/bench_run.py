@@ -25,14 +25,16 @@ from tests.processes import Held, cpu_seconds, held_by
 from tests.waiting import eventually
 from tests.webhook_storm import SECRET, posted, signature, storm
 
+from .figures import CPU, MEMORY, SECONDS, Figure, figure
+
 NAMES = ("member1", "member2", "member3")
 SPACE = "run-bench"
 MOST_SECONDS = 3600.0
 CONFIG_MAPS = [{"apiVersion": "v1", "kind": "ConfigMap"}]
 
 
-def main(arguments: list[str]) -> int:
-    """Run one measurement; 1 where something is not as it must be."""
+def figures(arguments: Sequence[str]) -> Iterator[Figure]:
+    """Yield the figures of one measurement."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench run", description=__doc__)
     parser.add_argument("what", choices=("push", "storm", "kills", "long", "idle"))
     parser.add_argument("--seconds", type=float, help="how long (kills: 600, long: 180, idle: 120)")
@@ -41,15 +43,15 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         match chosen.what:
             case "push":
-                return _push(Path(folder))
+                yield from _push(Path(folder))
             case "storm":
-                return _storm(Path(folder))
+                yield from _storm(Path(folder))
             case "kills":
-                return _kills(Path(folder), chosen.seconds or 600.0, chosen.seed)
+                yield from _kills(Path(folder), chosen.seconds or 600.0, chosen.seed)
             case "long":
-                return _long(Path(folder), chosen.seconds or 180.0, chosen.seed)
+                yield from _long(Path(folder), chosen.seconds or 180.0, chosen.seed)
             case _:
-                return _idle(Path(folder), chosen.seconds or 120.0)
+                yield from _idle(Path(folder), chosen.seconds or 120.0)
 
 
 @contextmanager
@@ -75,17 +77,16 @@ def _real_fleet(folder: Path, objects: int, space: str) -> tuple[Repository, Rep
     return bare, work
 
 
-def _push(folder: Path) -> int:
-    """Push ten times in each way of noticing it."""
+def _push(folder: Path) -> Iterator[Figure]:
+    """Push ten times in each way of noticing it, and tell the slowest."""
     secret = folder / "secret"
     secret.write_bytes(SECRET)
     webhook = ("--webhook", "0", "--webhook-secret", f"github={secret}")
     ways: tuple[tuple[str, bool, tuple[str, ...], int], ...] = (
-        ("file events of a bare repository", True, (), 10),
-        ("a webhook and the address of the repository", False, webhook, 10),
+        ("by file events", True, (), 10),
+        ("by a webhook", False, webhook, 10),
         ("polled every 30 s", False, ("--poll", "30s"), 4),
     )
-    slowest = 0.0
     with _members(folder / "kubeconfigs") as members:
         for number, (way, is_local, options, pushes) in enumerate(ways):
             own, space = folder / f"way-{number}", f"{SPACE}-{number}"
@@ -98,10 +99,10 @@ def _push(folder: Path) -> int:
                 scene = Scene(argosy, bare, work, members, space)
                 taken = [_pushed(scene, turn, is_told=webhook == options) for turn in range(pushes)]
                 argosy.ended()
-            applied, told = (sorted(each) for each in zip(*taken, strict=True))
-            print(f"{way}: {_spread(applied)} until objects changed, {_spread(told)} until the status says healthy")
-            slowest = max(slowest, told[-1]) if "30 s" not in way else slowest
-    return 0 if slowest < 5 else 1
+            applied, healthy = (sorted(each) for each in zip(*taken, strict=True))
+            for what, times in (("applied", applied), ("recorded as healthy", healthy)):
+                measure = f"push to {what}, {way}"
+                yield figure("run, 3 real members", measure, times[-1], SECONDS, remark=_spread(times))
 
 
 class Scene(NamedTuple):
@@ -140,10 +141,10 @@ def _pushed(scene: Scene, turn: int, *, is_told: bool) -> tuple[float, float]:
 
 
 def _spread(times: Sequence[float]) -> str:
-    return f"{times[0]:.2f} / {statistics.median(times):.2f} / {times[-1]:.2f} s (least / median / most)"
+    return f"the most of {len(times)}; least {times[0]:.2f} s, median {statistics.median(times):.2f} s"
 
 
-def _storm(folder: Path) -> int:
+def _storm(folder: Path) -> Iterator[Figure]:
     work, bare, secret = a_fleet(folder / "fleet.git"), folder / "fleet.git", folder / "secret"
     secret.write_bytes(SECRET)
     options = ("--webhook", "0", "--webhook-secret", f"github={secret}")
@@ -157,23 +158,24 @@ def _storm(folder: Path) -> int:
             print(f"after {number * 1000}: {held}", flush=True)
         argosy.ended()
     passes = argosy.said.count("pass cause=change")
-    print(f"10,000 webhooks and 10 pushes in {time.monotonic() - begun:.0f} s: {passes} passes")
-    return 0 if passes == 10 else 1
+    remark = f"{passes} passes in {time.monotonic() - begun:.0f} s"
+    scenario = "run, 10,000 webhooks and 10 pushes"
+    yield figure(scenario, "passes more or fewer than pushes", abs(passes - 10), "", remark=remark)
 
 
-def _kills(folder: Path, seconds: float, seed: int) -> int:
+def _kills(folder: Path, seconds: float, seed: int) -> Iterator[Figure]:
     with _members(folder / "kubeconfigs-of-members") as members:
         loop = KillLoop(folder=folder, members=members, space=SPACE, draw=random.Random(seed))
         loop.run(seconds)
         codes = loop.close()
         found = [*loop.differences(), *loop.faults()]
     commits = loop.bare.git("rev-list", "--count", "argosy/rendered")
-    print(f"seed {seed}: {loop.kills} kills, {loop.pushes} pushes, {commits} rendered commits, exit codes {codes}")
     print("\n".join(found) or "converged, nothing lost, no tree committed twice, git fsck finds nothing")
-    return 1 if found else 0
+    done = f"seed {seed}: {loop.kills} kills, {loop.pushes} pushes, {commits} rendered commits, exit codes {codes}"
+    yield figure("run, killed again and again", "what is not as it must be", len(found), "", remark=done)
 
 
-def _long(folder: Path, seconds: float, seed: int) -> int:
+def _long(folder: Path, seconds: float, seed: int) -> Iterator[Figure]:
     """Push, lose and rewind a remote again and again, and look at what the controller holds."""
     draw, work, bare = random.Random(seed), a_fleet(folder / "fleet.git"), folder / "fleet.git"
     options = ("--bootstrap", "--poll", "200ms", "--drift", "1s")
@@ -187,18 +189,18 @@ def _long(folder: Path, seconds: float, seed: int) -> int:
         is_rendered(bare, pushed(work, "the last"))
         commits = int(Repository(bare).git("rev-list", "--count", "argosy/rendered"))
         argosy.ended()
-    print(f"seed {seed}: {pushes + 1} pushes, {len(held)} turns, {commits} rendered commits")
-    return 0 if _is_flat(held) and commits <= pushes + 1 else 1
-
-
-def _is_flat(held: Sequence[Held]) -> bool:
-    """Print what a process held early and late, and return whether its memory grew by less than a tenth."""
+    scenario = "run, pushes, outages and rewinds"
     quarter = len(held) // 4
-    most = []
-    for name, part in (("second", held[quarter : 2 * quarter]), ("last", held[-quarter:])):
-        most.append(Held(*(max(each) for each in zip(*part, strict=True))))
-        print(f"{name} quarter: at most {most[-1]}")
-    return most[1].memory < 1.1 * most[0].memory and most[1].descriptors <= most[0].descriptors + 5
+    second, last = (
+        Held(*(max(each) for each in zip(*part, strict=True)))
+        for part in (held[quarter : 2 * quarter], held[-quarter:])
+    )
+    grown, remark = last.memory / second.memory, f"{second}, then {last}"
+    yield figure(scenario, "memory of the last quarter, times the second", grown, "", remark=remark)
+    more = max(last.descriptors - second.descriptors, 0)
+    yield figure(scenario, "descriptors more in the last quarter", more, "")
+    remark = f"seed {seed}: {pushes + 1} pushes, {len(held)} turns, {commits} rendered commits"
+    yield figure(scenario, "commits more than pushes", max(commits - pushes - 1, 0), "", remark=remark)
 
 
 def _turn(work: Repository, bare: Path, draw: random.Random, text: str) -> int:
@@ -228,22 +230,24 @@ def _rewound(work: Repository, bare: Path, text: str) -> None:
     pushed(work, text)
 
 
-def _idle(folder: Path, seconds: float) -> int:
+def _idle(folder: Path, seconds: float) -> Iterator[Figure]:
     """Measure a controller that has nothing to do: its own CPU and that of its passes, and its memory."""
-    _idle_over(folder / "large", seconds, "1000 templates in 1000 clusters, none reached", _large_fleet, ())
+    large = "run at rest, 1000 templates in 1000 clusters, none reached"
+    yield from _idle_over(folder / "large", seconds, large, _large_fleet, ())
     with _members(folder / "kubeconfigs") as _:
         options = ("--kubeconfigs", str(folder / "kubeconfigs"), "--timeout", "10m")
-        _idle_over(
+        yield from _idle_over(
             folder / "real",
             seconds,
-            "3 real clusters with 5,000 objects each",
+            "run at rest, 3 real members with 5,000 objects each",
             lambda own: _real_fleet(own, 5000, SPACE)[0].path,
             options,
         )
-    return 0
 
 
-def _idle_over(folder: Path, seconds: float, what: str, made: Callable[[Path], Path], options: tuple[str, ...]) -> None:
+def _idle_over(
+    folder: Path, seconds: float, scenario: str, made: Callable[[Path], Path], options: tuple[str, ...]
+) -> Iterator[Figure]:
     folder.mkdir()
     bare = made(folder)
     drift = seconds / 4
@@ -251,7 +255,9 @@ def _idle_over(folder: Path, seconds: float, what: str, made: Callable[[Path], P
         folder, str(bare), "--bootstrap", "--drift", f"{drift:.0f}s", *options, seconds=MOST_SECONDS
     ) as argosy:
         # Two passes for drift: the first leaves the fleet idle, and the second finds it so.
-        eventually(lambda: argosy.said.count("pass ended") > 2 or argosy.process.poll(), what, seconds=1200, pause=0.5)
+        eventually(
+            lambda: argosy.said.count("pass ended") > 2 or argosy.process.poll(), scenario, seconds=1200, pause=0.5
+        )
         passes, begun, cpu = argosy.said.count("pass ended"), time.monotonic(), cpu_seconds(argosy.process.pid)
         time.sleep(seconds)
         spent, took = cpu_seconds(argosy.process.pid) - cpu, time.monotonic() - begun
@@ -259,8 +265,9 @@ def _idle_over(folder: Path, seconds: float, what: str, made: Callable[[Path], P
         held = held_by(argosy.process.pid)
         argosy.ended()
     each = spent / passes if passes else 0.0
-    print(f"{what}: {passes} passes in {took:.0f} s, {spent:.2f} s CPU, {each:.2f} s each; it holds {held}")
-    print(f"  an hour with a pass every 5 minutes: about {12 * each:.1f} s CPU", flush=True)
+    remark = f"{passes} passes in {took:.0f} s, {12 * each:.1f} s in an hour with a pass every 5 minutes"
+    yield figure(scenario, "a pass for drift", each, CPU, remark=remark)
+    yield figure(scenario, "memory of the controller", held.memory / 1024, MEMORY, remark=str(held))
 
 
 def _large_fleet(folder: Path) -> Path:
