@@ -274,6 +274,7 @@ def _exit_code_of_unwritten_output(words: Sequence[str], error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     print_error(f"argosy: there is no room to write: {os.strerror(error.errno or 0).lower()}")
+    print_error("  hint: make room where this was to be written, and run again")
     return ConfigError.exit_code
 
 

@@ -56,6 +56,7 @@ def test_a_file_that_may_not_be_written_says_what_helps(tmp_path: Path, monkeypa
         (b"fatal: cannot lock ref 'HEAD': Unable to create 'HEAD.lock': Read-only file system", "read-only"),
         (b"fatal: cannot open '.git/FETCH_HEAD': Permission denied", "who owns"),
         (b"git@host: Permission denied (publickey).", "core.sshCommand"),
+        (b"fatal: prepare: cannot update ref 'x': couldn't write '/fleet/.git/refs/x.lock'", "make room on the disk"),
     ],
 )
 def test_what_git_may_not_do_has_a_hint(said: bytes, hint: str) -> None:

@@ -114,6 +114,8 @@ _MEANINGS = (
     _Meaning("not a tree object", GitError, "objects are missing from the repository or damaged: git fsck"),
     _Meaning("not a git repository", GitError, "the repository is damaged: look at HEAD in its .git folder"),
     _Meaning("No space left on device", GitError, "make room on the disk; nothing was changed"),
+    # All that git says of a ref that it could not write: nothing of why.
+    _Meaning("couldn't write '", GitError, "make room on the disk, if it is full; nothing was changed"),
     _Meaning("Disk quota exceeded", GitError, "make room on the disk; nothing was changed"),
     _Meaning("Permission denied", GitError, "check who owns the repository's folder"),
     _Meaning("insufficient permission", GitError, "check who owns the repository's folder and what is in .git/objects"),

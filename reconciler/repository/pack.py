@@ -140,8 +140,10 @@ class _Temporary:
         self._path.replace(target)
 
     def __exit__(self, *_: object) -> None:
-        self.file.close()
-        self._path.unlink(missing_ok=True)
+        try:
+            self.file.close()  # which writes what is left, and may find no space for it
+        finally:
+            self._path.unlink(missing_ok=True)
 
 
 def _remove_abandoned_files(directory: Path) -> None:
