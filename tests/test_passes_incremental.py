@@ -8,13 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.branches.checkpoint import FILE_NAME, read_checkpoint
-from reconciler.branches.reading import read_observed_inputs, read_previous, read_source
+from reconciler.branches.checkpoint import read_checkpoint
 from reconciler.cli import run
-from reconciler.ledger.facts import ClusterFacts
-from reconciler.passes.incremental import scope_after_previous_pass
-from reconciler.pipeline.scope import Scope
-from reconciler.rendering.inputs import RenderInputs
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 
@@ -31,153 +26,23 @@ from .build import (
     on_clusters,
     weighted,
 )
+from .histories import (
+    DEPLOYMENT,
+    a_change,
+    a_customization,
+    a_namespace,
+    a_setting,
+    a_status,
+    a_template,
+    an_override,
+    checkpoint_of,
+    limits,
+    next_scope,
+    observe,
+    surroundings,
+)
 
 pytestmark = pytest.mark.xdist_group("publish incremental")  # one process makes the shared fleet for all of them
-
-DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
-DYNAMIC = {
-    "replicaSchedulingType": "Divided",
-    "replicaDivisionPreference": "Weighted",
-    "weightPreference": {"dynamicWeight": "AvailableReplicas"},
-}
-AGGREGATED = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}
-SPREAD = [{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 2}]
-PLACEMENTS: dict[str, dict[str, Any]] = {
-    "duplicated": on_clusters("m1", "m2"),
-    "static": on_clusters("m1", "m2", "m3", replicaScheduling=weighted(m1=1, m2=2, m3=3)),
-    "dynamic": {"clusterAffinity": {}, "replicaScheduling": DYNAMIC},
-    "aggregated": {"clusterAffinity": {}, "replicaScheduling": AGGREGATED},
-    "spread": {"clusterAffinity": {}, "spreadConstraints": SPREAD},
-    "follow": on_clusters("m3", "m4"),
-}
-WAYS = tuple(PLACEMENTS)
-SPACES = ("default", "shop", "web")
-
-
-def a_room(name: str, cpu: str) -> dict[str, Any]:
-    return {**a_cluster(name), "status": {"resourceSummary": {"allocatable": {"cpu": cpu, "pods": "200"}}}}
-
-
-def surroundings() -> dict[str, Any]:
-    policies = [
-        a_cluster_policy(
-            way,
-            selectors=[{**DEPLOYMENT, "labelSelector": {"matchLabels": {"way": way}}}],
-            placement=placement,
-            propagateDeps=way == "follow",
-        )
-        for way, placement in PLACEMENTS.items()
-    ]
-    override = {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "ClusterOverridePolicy",
-        "metadata": {"name": "replace"},
-        "spec": {
-            "resourceSelectors": [DEPLOYMENT],
-            "overrideRules": [
-                {
-                    "targetCluster": {"clusterNames": ["m2"]},
-                    "overriders": {
-                        "plaintext": [{"path": "/metadata/annotations/a", "operator": "replace", "value": "b"}]
-                    },
-                }
-            ],
-        },
-    }
-    maps = a_cluster_policy(
-        "maps",
-        selectors=[{"apiVersion": "v1", "kind": "ConfigMap", "labelSelector": {"matchLabels": {"way": "held"}}}],
-        placement=on_clusters("m1"),
-    )
-    rooms = [a_room("m1", "5"), a_room("m2", "7"), a_room("m3", "3"), a_cluster("m4")]
-    return {"fleet.yaml": [*rooms, *policies, maps, override], "shop.yaml": a_namespace("shop")}
-
-
-def a_namespace(name: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"team": name}}}
-
-
-def limits() -> dict[str, Any]:
-    """A quota that is used up, with the share of a cluster, and rules of cron for a workload, one of them by bounds."""
-    quota = {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "FederatedResourceQuota",
-        "metadata": {"name": "shop", "namespace": "shop"},
-        "spec": {"overall": {"cpu": "6"}, "staticAssignments": [{"clusterName": "m4", "hard": {"cpu": "2"}}]},
-    }
-    scaling: dict[str, Any] = {"apiVersion": "autoscaling.karmada.io/v1alpha1"}
-    app: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment"}
-    often = {
-        **scaling,
-        "kind": "CronFederatedHPA",
-        "metadata": {"name": "often", "namespace": "shop"},
-        "spec": {
-            "scaleTargetRef": {**app, "name": "app1"},
-            "rules": [
-                {"name": f"at-{minute}", "schedule": f"{minute} * * * *", "targetReplicas": minute // 10}
-                for minute in (10, 20, 30, 40, 50)
-            ],
-        },
-    }
-    bounds = {
-        **scaling,
-        "kind": "FederatedHPA",
-        "metadata": {"name": "app2", "namespace": "web"},
-        "spec": {
-            "scaleTargetRef": {**app, "name": "app2"},
-            "minReplicas": 1,
-            "maxReplicas": 9,
-            "metrics": [
-                {
-                    "type": "Resource",
-                    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
-                }
-            ],
-        },
-    }
-    raised = {
-        **scaling,
-        "kind": "CronFederatedHPA",
-        "metadata": {"name": "raised", "namespace": "web"},
-        "spec": {
-            "scaleTargetRef": {**scaling, "kind": "FederatedHPA", "name": "app2"},
-            "rules": [{"name": "noon", "schedule": "25 * * * *", "targetMinReplicas": 4}],
-        },
-    }
-    return {"limits.yaml": [quota, often, bounds, raised]}
-
-
-def a_template(number: int, rng: random.Random) -> dict[str, Any]:
-    """A Deployment held in some way; it may need a config map, and some overrides cannot be applied to it."""
-    made = a_deployment(f"app{number}", replicas=rng.randrange(6), namespace=SPACES[number % 3])
-    made["metadata"]["labels"]["way"] = rng.choice((*WAYS, "dynamic", "aggregated", "none"))
-    pod = made["spec"]["template"]["spec"]
-    pod["containers"][0]["resources"] = {"requests": {"cpu": rng.choice(("250m", "500m"))}}
-    if rng.random() < 0.8:
-        made["metadata"]["annotations"] = {"a": "c"}
-    if rng.random() < 0.5:
-        pod["volumes"] = [{"name": "v", "configMap": {"name": f"settings{rng.randrange(3)}"}}]
-    return made
-
-
-def a_setting(number: int, **entries: str) -> dict[str, Any]:
-    """A config map; every second one is held by a policy of its own."""
-    made = a_config_map(f"settings{number // 3}", namespace=SPACES[number % 3], **entries)
-    made["metadata"]["labels"] = {"way": "held" if number % 2 else "none"}
-    return made
-
-
-def a_change(rng: random.Random) -> dict[str, Any]:
-    """Between one and three templates made anew, gone or back."""
-    files: dict[str, Any] = {}
-    for _ in range(rng.randrange(1, 4)):
-        number = rng.randrange(24)
-        files[f"apps/{number}.yaml"] = "# nothing\n" if rng.random() < 0.2 else a_template(number, rng)
-    if rng.random() < 0.3:
-        number = rng.randrange(9)
-        settings = a_setting(number, x=str(rng.random()))
-        files[f"settings/{number}.yaml"] = "# nothing\n" if rng.random() < 0.3 else settings
-    return files
 
 
 @pytest.fixture(scope="module")
@@ -198,146 +63,6 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fleet(rendered: Path, tmp_path: Path) -> Repository:
     shutil.copytree(rendered, tmp_path / "fleet")
     return Repository(tmp_path / "fleet")
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_any_sequence_of_changes_commits_what_whole_passes_would(
-    fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
-) -> None:
-    rng = random.Random(seed)
-    for minute in range(10, 70, 10):
-        fleet.commit(a_change(rng))
-        assert next_scope(fleet) is not None
-        now = f"2026-03-02T{8 + minute // 60:02}:{minute % 60:02}:00Z"
-        ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000", "--now", now)
-        assert ended.code in {0, 1}, ended.err
-    replayed = argosy(fleet, capsys, "verify", "-n", "7")
-    assert [line.rpartition(" ")[2] for line in replayed.out.splitlines()] == ["equal"] * len(replayed.out.splitlines())
-    checkpoint_of(fleet).unlink()
-    assert argosy(fleet, capsys, "reconcile", "--now", now).out.startswith("unchanged: ")
-
-
-def a_way(rng: random.Random) -> dict[str, Any]:
-    """One of the policies with another placement, priority or selector, which may be none of a template's."""
-    way = rng.choice(WAYS)
-    labels = {"way": rng.choice((way, "none", *WAYS))} | ({"app": "app5"} if rng.random() < 0.3 else {})
-    selectors = [{**DEPLOYMENT, "labelSelector": {"matchLabels": labels}}]
-    if rng.random() < 0.3:
-        selectors.append({**DEPLOYMENT, "namespace": "shop", "name": f"app{rng.randrange(24)}"})
-    more: dict[str, Any] = {"propagateDeps": True} if rng.random() < 0.2 else {}
-    more |= {"activationPreference": "Lazy"} if rng.random() < 0.1 else {}
-    placement = PLACEMENTS[rng.choice(WAYS)]
-    return a_cluster_policy(way, selectors=selectors, placement=placement, priority=rng.randrange(3), **more)
-
-
-def an_override(rng: random.Random) -> dict[str, Any]:
-    """An override of a few templates, in all namespaces or in one, for some of the clusters."""
-    space = rng.choice(("", "shop"))
-    overriders = {"labelsOverrider": [{"operator": "add", "value": {"extra": f"e{rng.randrange(3)}"}}]}
-    selector = {**DEPLOYMENT, "name": f"app{rng.randrange(24)}"} if rng.random() < 0.5 else DEPLOYMENT
-    labels = {"labelSelector": {"matchLabels": {rng.choice(("way", "extra")): rng.choice(("e1", *WAYS))}}}
-    rule = {"targetCluster": {"clusterNames": rng.sample(["m1", "m2", "m3"], 2)}, "overriders": overriders}
-    return {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "OverridePolicy" if space else "ClusterOverridePolicy",
-        "metadata": {"name": f"more{rng.randrange(2)}", **({"namespace": space} if space else {})},
-        "spec": {"resourceSelectors": [selector | (labels if "name" not in selector else {})], "overrideRules": [rule]},
-    }
-
-
-def a_customization(rng: random.Random, kind: str = "") -> dict[str, Any]:
-    """Deployments, or another kind, counted by a script."""
-    factor = rng.randrange(1, 3)
-    script = f"function GetReplicas(obj) return (obj.spec.replicas or 1) * {factor}, nil end"
-    kind = kind or rng.choice(("Deployment", "StatefulSet"))
-    return {
-        "apiVersion": "config.karmada.io/v1alpha1",
-        "kind": "ResourceInterpreterCustomization",
-        "metadata": {"name": "counted"},
-        "spec": {
-            "target": {"apiVersion": "apps/v1", "kind": kind},
-            "customizations": {"replicaResource": {"luaScript": script}},
-        },
-    }
-
-
-class Layout:
-    """The documents of a fleet in files, some of them several to a file, changed at random and written anew."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.documents: dict[str, Any] = {f"app{number}": a_template(number, rng) for number in range(24)}
-        self.documents |= {each["metadata"]["name"]: each for each in surroundings()["fleet.yaml"]}
-        self.files = {name: f"file{rng.randrange(9)}.yaml" for name in self.documents}
-
-    def change(self) -> None:
-        """Change, add or remove an object; move one to another file."""
-        rng, kind = self.rng, self.rng.random()
-        if kind < 0.3:
-            made = a_template(rng.randrange(24), rng)
-        elif kind < 0.6:
-            made = a_way(rng)
-        elif kind < 0.8:
-            made = an_override(rng)
-        elif kind < 0.9:
-            made = a_customization(rng)
-        else:
-            number = rng.randrange(1, 4)
-            made = a_room(f"m{number}", str(rng.randrange(3, 8))) | {
-                "metadata": {"name": f"m{number}", "labels": {"a": str(rng.randrange(2))}}
-            }
-        name = made["metadata"]["name"]
-        if rng.random() < 0.15 and not name.startswith("m"):
-            self.documents.pop(name, None)
-        else:
-            self.documents[name] = made
-        self.files[rng.choice(sorted(self.files))] = f"file{rng.randrange(9)}.yaml"
-
-    def written(self) -> dict[str, Any]:
-        """The files, their documents in any order, some of them twice."""
-        contents: dict[str, list[dict[str, Any]]] = {f"file{number}.yaml": [] for number in range(9)}
-        for name, document in self.documents.items():
-            contents[self.files.setdefault(name, "file0.yaml")].append(document)
-        for listed in contents.values():
-            self.rng.shuffle(listed)
-            listed.extend(self.rng.sample(listed, min(len(listed), self.rng.randrange(2))))
-        return {path: listed or "# nothing\n" for path, listed in contents.items()}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_any_history_of_policies_and_layouts_commits_what_whole_passes_would(
-    fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
-) -> None:
-    """Policies, overrides, customizations and clusters change; documents move, change their order and are copied."""
-    layout = Layout(random.Random(1000 + seed))
-    former = ("fleet.yaml", *(f"apps/{number}.yaml" for number in range(24)))
-    fleet.commit({**dict.fromkeys(former), **layout.written()})
-    scopes = []
-    for minute in range(10, 70, 4):
-        now = f"2026-03-02T{8 + minute // 60:02}:{minute % 60:02}:00Z"
-        ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000", "--now", now)
-        assert ended.code in {0, 1}, ended.err
-        layout.change()
-        fleet.commit(layout.written())
-        scopes.append(next_scope(fleet))
-    replayed = argosy(fleet, capsys, "verify", "-n", "15").out.splitlines()
-    assert [line.rpartition(" ")[2] for line in replayed] == ["equal"] * len(replayed)
-    assert sum(scope is not None for scope in scopes) > len(scopes) // 4
-
-
-def observe(fleet: Repository, rooms: dict[str, dict[str, Any]]) -> None:
-    """Record on the status branch what was seen of the members."""
-    seen = Repository(fleet.path.parent / "seen")
-    if not seen.path.exists():
-        Repository.create(seen.path)
-    facts = [ClusterFacts(name=name, status=status) for name, status in rooms.items()]
-    seen.commit({f"facts/{each.name}.yaml": each.content() for each in facts})
-    fleet.git("fetch", "-q", str(seen.path), "+main:argosy/status")
-
-
-def a_status(cpu: int, ready: str = "True") -> dict[str, Any]:
-    room = {"allocatable": {"cpu": str(cpu), "pods": "100"}}
-    return {"conditions": [{"type": "Ready", "status": ready}], "resourceSummary": room}
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -407,10 +132,6 @@ def test_a_quota_counts_what_a_pass_does_not_look_at(tmp_path: Path, capsys: pyt
     assert [each.ref.name for each in scope.others] == ["first"]
     assert "QuotaExceeded" in argosy(fleet, capsys, "reconcile").err
     assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
-
-
-def checkpoint_of(fleet: Repository) -> Path:
-    return fleet.path / ".git/argosy" / FILE_NAME
 
 
 APP = ObjectRef("apps", "Deployment", "web", "plain")
@@ -542,15 +263,6 @@ def test_what_a_pass_looks_at(case: Looked, small: Repository, tmp_path: Path) -
     repository.commit(case.files)
     scope = next_scope(repository)
     assert (scope and scope.refs) == case.refs
-
-
-def next_scope(repository: Repository) -> Scope | None:
-    """Return what the next pass looks at."""
-    with open_repository(str(repository.path)) as opened:
-        tip = opened.resolve("argosy/rendered")
-        desired = read_source(opened, opened.resolve("HEAD")).desired
-        observed = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
-        return scope_after_previous_pass(opened, read_previous(opened, tip), desired, RenderInputs(observed=observed))
 
 
 class Spoilt(NamedTuple):
