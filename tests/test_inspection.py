@@ -14,7 +14,10 @@ import pytest
 from reconciler.commands.options.selector_checks import checked_label_selector
 from reconciler.inspection.asking import Answered, ObjectQuestion, answers_of_members
 from reconciler.inspection.objects import ObjectOutput, parse_object_output, shown_object, text_of_objects
+from reconciler.inspection.ordering import ordered_objects, ordered_rows
 from reconciler.inspection.tables import (
+    KindRows,
+    Row,
     Shown,
     Table,
     age_text,
@@ -270,6 +273,7 @@ FORMS = [
     Form("name", "oslo pod/a\nparis pod/b\n"),
     Form("jsonpath={.items[*].metadata.name}", "a b"),
     Form("jsonpath=.items[0].cluster", "oslo"),
+    Form("jsonpath-as-json={.items[*].spec.n}", "[\n    [\n        1,\n        2\n    ]\n]\n"),
     Form(r'jsonpath={range .items[*]}{.cluster}={.spec.n[*]}{"\n"}{end}', "oslo=1 2\nparis=\n"),
     Form(
         "custom-columns=NAME:.metadata.name,N:.spec.n[*],X:metadata.labels.x",
@@ -291,6 +295,41 @@ def test_objects_in_a_form(case: Form) -> None:
 def test_a_form_that_is_none_is_a_usage_error(form: str) -> None:
     with pytest.raises(click.UsageError):
         parse_object_output(form)
+
+
+COLUMNS_FILES = [
+    ("NAME\n.a .b\n", "write a line of titles"),
+    ("", "write a line of titles"),
+    ("NAME\n.a[x]\n", "-o custom-columns"),
+    ("x" * 300_000, "has more than 256 KiB"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), COLUMNS_FILES, ids=["uneven", "empty", "no path", "large"])
+def test_a_file_of_columns_that_is_none_is_a_usage_error(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "columns").write_text(text)
+    with pytest.raises(click.UsageError, match=re.escape(said)):
+        parse_object_output(f"custom-columns-file={tmp_path / 'columns'}")
+
+
+SIZES = ["10Gi", "9Gi", "512Mi", None, "1Ti"]
+
+
+def test_objects_stand_in_the_order_of_a_field() -> None:
+    """Objects that lack it come first, amounts go by size, text naturally, and contents of Secrets tell nothing."""
+    claims = [("pvc", {"cluster": "a", "spec": {"size": size} if size else {}}) for size in SIZES]
+    assert [each["spec"].get("size") for _, each in ordered_objects(claims, ".spec.size")] == [
+        None, "512Mi", "9Gi", "10Gi", "1Ti",
+    ]  # fmt: skip
+    names = ["web-10", "web-9", "web", "api", "Web"]
+    pods = [("pod", {"cluster": "a", "metadata": {"name": name}}) for name in names]
+    assert [each["metadata"]["name"] for _, each in ordered_objects(pods, ".metadata.name")] == [
+        "Web", "api", "web", "web-9", "web-10",
+    ]  # fmt: skip
+    secrets = {name: {**SECRET, "metadata": {"name": name}, "data": {"token": name}} for name in "ba"}
+    rows = tuple(("oslo", Row(cells=(name,), item=item)) for name, item in secrets.items())
+    (table,) = ordered_rows([KindRows(kind="secret", columns=(), rows=rows)], ".data.token")
+    assert table.rows == rows
 
 
 @pytest.mark.parametrize("form", ["", "wide"])
@@ -664,6 +703,14 @@ USAGE = [
     (["pods", "-o", "json", "--show-labels"], "--show-labels goes with tables"),
     (["pods", "-o", "json", "--no-headers"], "--no-headers goes with tables"),
     (["pods", "--show-managed-fields"], "--show-managed-fields goes with -o json, yaml or jsonpath"),
+    (["pods", "-o", "json", "--show-kind"], "--show-kind goes with tables"),
+    (["pods", "--subresource", "status"], "--subresource goes with names of objects"),
+    (["pods", "--sort-by", "."], "--sort-by: name a field, such as .metadata.name"),
+    (
+        ["pods", "-o", "go-template={{.a}}"],
+        "-o go-template: Argosy has no such form; jsonpath, custom-columns and json",
+    ),
+    (["pods", "-o", "jsonpath-file=/nowhere"], "-o jsonpath-file: /nowhere cannot be read: No such file or directory"),
     (["pods", "-o", "xml"], "-o 'xml': write wide, json, yaml, name"),
     ([], "name a kind"),
 ]

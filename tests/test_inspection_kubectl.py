@@ -261,6 +261,40 @@ def test_words_are_divided_between_argosy_and_kubectl(case: Parsed) -> None:
     assert found == [(case.rest, case.clusters)]
 
 
+KUBECTLS_OPTIONS = {
+    "logs": "--all-containers --all-pods -c=web --container=web -f --follow --ignore-errors --limit-bytes=9 -l=app=web"
+    " --insecure-skip-tls-verify-backend --max-log-requests=9 --pod-running-timeout=5s --prefix -p --previous"
+    " --selector=app=web --since=1h --since-time=2026-01-01T00:00:00Z --tail=9 --timestamps -n=shop --namespace=shop",
+    "events": "-A --all-namespaces --chunk-size=9 --for=pod/web --no-headers -n=shop --types=Warning -w --watch"
+    " --show-managed-fields --allow-missing-template-keys",
+    "describe": "-A --all-namespaces --chunk-size=9 -f=web.yaml --filename=web.yaml -k=. --kustomize=. -R --recursive"
+    " -l=app=web --selector=app=web --show-events=false -n=shop",
+    "top": "pods -A --containers --no-headers --sort-by=cpu --sum --use-protocol-buffers -l=app=web --show-capacity",
+    "api-resources": "--api-group=apps --cached --categories=all --namespaced=false --no-headers --sort-by=name"
+    " --verbs=list -o=name -o=wide",
+}
+"""The options that kubectl 1.36 lists for the commands that run it for each member."""
+
+
+@pytest.mark.parametrize("name", KUBECTLS_OPTIONS)
+def test_every_option_of_kubectl_comes_to_it(name: str, fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by itself, with its value behind an equals sign and, where it has one, in a word of its own."""
+    handed: list[tuple[str, ...]] = []
+
+    def take(_log: object, words: tuple[str, ...], *_others: object) -> int:
+        handed.append(words if words[:1] == (name,) else (name, *words))
+        return 0
+
+    for function in ("run_for_each", "stream_lines", "describe_for_each"):
+        monkeypatch.setattr(f"reconciler.commands.{name.replace('-', '_')}.{function}", take, raising=False)
+    for each in KUBECTLS_OPTIONS[name].split():
+        option, equals, value = each.partition("=")
+        for words in ((f"{option}={value}",), (option, value)) if equals else ((option,),):
+            handed.clear()
+            ended = fleet.run(name, *words)
+            assert (ended.code, handed) == (0, [(name, *words)]), (words, ended.err)
+
+
 def test_help_is_the_commands_own() -> None:
     with pytest.raises(click.exceptions.Exit):
         command_of_kubectl("WORDS", epilog="")(lambda _log, **_options: 0).parse_args(
@@ -269,7 +303,17 @@ def test_help_is_the_commands_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"), [(["-w"], True), (["--watch"], True), (["-f"], True), (["--", "-f"], False), (["web"], False)]
+    ("words", "answer"),
+    [
+        (["-w"], True),
+        (["--watch"], True),
+        (["--watch=false"], False),
+        (["-f"], True),
+        (["-Aw"], True),
+        (["-nweb"], False),
+        (["--", "-f"], False),
+        (["web"], False),
+    ],
 )
 def test_output_without_end_is_known(words: list[str], answer: bool) -> None:
     assert is_streaming(words) is answer

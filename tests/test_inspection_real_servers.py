@@ -129,15 +129,52 @@ TABLES = [
     ("ns/looked-at", "-o", "custom-columns=NAME:.metadata.name,PHASE:.status.phase,NONE:.nosuch"),
     ("services", "-A"),
     ("deploy", "-n", "looked-at", "-o", "jsonpath={.items[*].spec.replicas}"),
+    ("deploy", "-n", "looked-at", "-o", "jsonpath-as-json={.items[*].metadata.name}"),
+    ("deploy", "-n", "looked-at", "-o", "jsonpath-file=FOLDER/names.jsonpath"),
+    ("deploy", "-n", "looked-at", "-o", "custom-columns-file=FOLDER/columns.txt"),
+    ("deploy", "-n", "looked-at", "--show-kind"),
+    ("deploy", "-n", "looked-at", "--show-kind", "--no-headers", "-o", "wide"),
+    ("deploy", "-n", "looked-at", "--sort-by", "{.metadata.resourceVersion}"),
+    ("deploy", "-n", "looked-at", "--sort-by", "metadata.name", "-o", "name"),
+    ("deploy", "-n", "looked-at", "--sort-by=.spec.template.spec.containers[0].image", "--show-labels"),
+    ("services", "-A", "--sort-by", ".spec.clusterIP"),
+    ("events", "-A", "--sort-by", ".lastTimestamp"),
+    ("deploy", "web", "-n", "looked-at", "--subresource", "scale", "-o", "wide"),
+    ("deploy", "web", "-n", "looked-at", "--subresource=status"),
 ]
+FILES = {
+    "names.jsonpath": '{range .items[*]}{.metadata.name}{"\\t"}{.spec.replicas}{"\\n"}{end}',
+    "columns.txt": "NAME           REPLICAS\n.metadata.name   spec.replicas\n",
+}
+"""The files that words name by FOLDER."""
 
 
 @pytest.mark.parametrize("words", TABLES, ids=" ".join)
-def test_a_table_of_one_cluster_is_the_one_of_kubectl(beside: Beside, words: tuple[str, ...]) -> None:
+def test_a_table_of_one_cluster_is_the_one_of_kubectl(beside: Beside, words: tuple[str, ...], tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    words = tuple(word.replace("FOLDER", str(tmp_path)) for word in words)
     ages = re.compile(r"\b\d+[smh](\d+s)?( +|$)", re.MULTILINE)  # a second may pass between the two
     said, want = beside.get(*words, "--cluster", "member1"), beside.kubectl(*words)
     assert (said.code, said.err) == (0, "")
     assert ages.sub("AGE ", without_clusters(said.out)) == ages.sub("AGE ", want)
+
+
+def test_the_order_of_a_field_goes_over_all_clusters(beside: Beside) -> None:
+    for words in ((), ("-o", "name")):
+        said = beside.get("deploy", "-n", "looked-at", "--sort-by", "metadata.name", *words).out
+        lines = [line.split() for line in said.splitlines() if not line.startswith("CLUSTER")]
+        assert [(line[1].rpartition("/")[2], line[0]) for line in lines] == [
+            (name, cluster) for name in ("a-database", "web") for cluster in ("member1", "member2")
+        ]
+    ended = beside.get("deploy", "-n", "looked-at", "--sort-by", ".nosuch")
+    assert (ended.code, ended.out, "--sort-by: no object has .nosuch" in ended.err) == (2, "", True)
+
+
+def test_a_subresource_of_an_object_is_what_kubectl_prints(beside: Beside) -> None:
+    words = ("deploy", "web", "-n", "looked-at", "--subresource", "scale", "-o")
+    (ours,) = json.loads(beside.get(*words, "json", "--cluster", "member1").out)["items"]
+    assert ours == {"cluster": "member1", **json.loads(beside.kubectl(*words, "json"))}
 
 
 def test_two_clusters_stand_in_one_table(beside: Beside) -> None:

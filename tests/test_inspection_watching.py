@@ -265,6 +265,20 @@ STREAMED = [
         '{"type":"ADDED","object":{"cluster":"m1","apiVersion":"v1","kind":"ConfigMap",'
         '"metadata":{"name":"c","namespace":"default","resourceVersion":"7"}}}\n',
     ),
+    Streamed(("-o", 'jsonpath={.cluster}: {.metadata.name} {.nosuch}{"\\n"}'), "m1: a \nm1: a \nm1: c \n"),
+    Streamed(
+        ("-o", 'jsonpath={.type} {.object.metadata.name}{"\\n"}', "--output-watch-events", "--watch-only"),
+        "DELETED a\nADDED c\n",
+    ),
+    Streamed(("-o", "jsonpath-as-json={.metadata.name}", "--watch-only"), '[\n    "a"\n]\n[\n    "c"\n]\n'),
+    Streamed(
+        ("-o", "custom-columns=NAME:.metadata.name,VERSION:metadata.resourceVersion"),
+        "CLUSTER   NAME   VERSION\nm1        a      3\nm1        a      6\nm1        c      7\n",
+    ),
+    Streamed(
+        ("-o", "custom-columns=EVENT:.type,NAME:.object.metadata.name", "--output-watch-events", "--no-headers"),
+        "m1    ADDED   a\nm1    DELETED   a\nm1    ADDED     c\n",
+    ),
     Streamed(
         ("-o", "yaml", "--watch-only"),
         SHOWN_C.replace("name: c", "name: a").replace('"7"', '"6"') + "---\n" + SHOWN_C,
@@ -328,7 +342,8 @@ def test_no_event_shows_the_content_of_a_secret() -> None:
 WRONG = [
     (("cm,pods", "-w"), "-w watches one kind, or one object of it: name no other"),
     (("cm", "a", "b", "-w"), "-w watches one kind, or one object of it: name no other"),
-    (("cm", "-w", "-o", "jsonpath={.kind}"), "--watch goes with tables, and with -o name, json and yaml"),
+    (("cm", "-w", "--sort-by", ".kind"), "--sort-by goes without -w"),
+    (("cm", "a", "-w", "--subresource", "status"), "--subresource goes without -w"),
     (("cm", "-w", "-o", "json", "--show-labels"), "--show-labels goes with tables"),
     (("cm", "--output-watch-events"), "--output-watch-events goes with -w"),
 ]

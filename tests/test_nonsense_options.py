@@ -96,6 +96,8 @@ NONSENSE = {
     "--filename": "nowhere.yaml",
     "--cluster-selector": "a b c",
     "--field-selector": "a b c",
+    "--sort-by": "a[b",
+    "--subresource": "nowhere",
     "--explain": "nonsense",
     "--flap-within": "soon",
     "--fleet": "Not_A_Name",

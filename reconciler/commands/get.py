@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reconciler.commands.options.help_pages import DocumentedCommand
 from reconciler.commands.options.member_options import with_asking_options
@@ -38,6 +39,9 @@ class GetOptions(Struct, frozen=True, kw_only=True):
     object_selector: str = ""
     field_selector: str = ""
     output: str = ""
+    sort_by: str = ""
+    subresource: str = ""
+    show_kind: bool = False
     show_labels: bool = False
     label_columns: tuple[str, ...] = ()
     no_headers: bool = False
@@ -86,8 +90,22 @@ class GetOptions(Struct, frozen=True, kw_only=True):
     "--output",
     default="",
     metavar="FORM",
-    help="wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:.path  [default: a table]",
+    help="wide, json, yaml, name, jsonpath=TEMPLATE, jsonpath-as-json=PATH, jsonpath-file=FILE,"
+    " custom-columns=NAME:.path or custom-columns-file=FILE  [default: a table]",
 )
+@click.option(
+    "--sort-by",
+    default="",
+    metavar="FIELD",
+    help="Sort by this field over all clusters: .metadata.creationTimestamp.",
+)
+@click.option(
+    "--subresource",
+    type=click.Choice(["status", "scale", "resize"]),
+    default=None,
+    help="Show this part of objects that are named.",
+)
+@click.option("--show-kind", is_flag=True, help="Write the kind before each name.")
 @click.option("--show-labels", is_flag=True, help="Show all labels in the last column.")
 @click.option(
     "-L",
@@ -116,10 +134,13 @@ def command(log: Log, /, **options: Any) -> int:
 
     With -w all members are watched at once, and each change is a row, as with kubectl. A member that does not answer is
     named and asked again; nothing that happens meanwhile is left out, but what several changes made of an object may be
-    one row. With -o name, json or yaml each change is a document of its own; with --output-watch-events it is a
-    document that has a type and an object.
+    one row. In any other form each change is a document of its own, from which templates and columns take their values;
+    with --output-watch-events it is a document that has a type and an object.
+
+    Of kubectl's options, these are not here: -f, -k and -R (objects of the source are those of argosy status), Go's
+    templates (jsonpath and json take their place), --raw, --server-print and --chunk-size.
     """
-    chosen = GetOptions(**options)
+    chosen = GetOptions(**{**options, "subresource": options["subresource"] or ""})
     _refuse_options_without_effect(chosen)
     return get_and_show(log, chosen)
 
@@ -129,15 +150,15 @@ def _refuse_options_without_effect(options: GetOptions) -> None:
     if options.all_namespaces and is_option_given("namespace"):
         raise click.UsageError("-A means every namespace and -n one: choose one")
     form = options.output.partition("=")[0]
-    if form not in {"", "wide", "name", "json", "yaml"}:
-        refuse_given_options(["watch", "watch_only"], "goes with tables, and with -o name, json and yaml")
-    if not (options.watch or options.watch_only):
+    if options.watch or options.watch_only:
+        refuse_given_options(["sort_by", "subresource"], "goes without -w")
+    else:
         refuse_given_options(["output_watch_events"], "goes with -w")
     if form not in {"", "wide"}:
-        refuse_given_options(["show_labels", "label_columns"], "goes with tables")
-    if form not in {"", "wide", "custom-columns"}:
+        refuse_given_options(["show_labels", "label_columns", "show_kind"], "goes with tables")
+    if form not in {"", "wide", "custom-columns", "custom-columns-file"}:
         refuse_given_options(["no_headers"], "goes with tables")
-    if form not in {"json", "yaml", "jsonpath"}:
+    if form not in {"json", "yaml", "jsonpath", "jsonpath-file", "jsonpath-as-json"}:
         refuse_given_options(["show_managed_fields"], "goes with -o json, yaml or jsonpath")
 
 
@@ -149,13 +170,22 @@ def get_and_show(log: Log, options: GetOptions) -> int:
     from reconciler.inspection.choosing import chosen_members
     from reconciler.inspection.found import FoundInMembers
     from reconciler.inspection.objects import parse_object_output
+    from reconciler.inspection.ordering import parse_order
 
     output = parse_object_output(options.output, has_header=not options.no_headers)
     wanted = _wanted_objects(options)
+    options = replace(options, sort_by=parse_order(options.sort_by)) if options.sort_by else options
     if options.watch or options.watch_only:
         return _watch_and_show(log, wanted, options, output)
-    question = ObjectQuestion(wanted=wanted, now=datetime.now(UTC), is_whole=output is not None)
-    shows_reports = output is None and not (options.no_headers or wanted.labels or wanted.fields)
+    question = ObjectQuestion(
+        wanted=wanted,
+        now=datetime.now(UTC),
+        is_whole=output is not None,
+        has_objects=bool(options.sort_by),
+        subresource=options.subresource,
+    )
+    narrows = options.no_headers or wanted.labels or wanted.fields or options.subresource
+    shows_reports = output is None and not narrows
     with chosen_members(log, options.access, shows_reports=shows_reports) as chosen:
         answers = answers_of_members(chosen.names, question, chosen.reach)
     found = FoundInMembers(answers=answers, wanted=wanted)
@@ -211,6 +241,7 @@ def _shown_of_options(options: GetOptions) -> "Shown":
 
     return Shown(
         is_wide=options.output == "wide",
+        has_kinds=options.show_kind,
         has_namespaces=options.all_namespaces,
         has_header=not options.no_headers,
         has_labels=options.show_labels,
@@ -231,21 +262,26 @@ def _wanted_objects(options: GetOptions) -> "ObjectsWanted":
         raise click.UsageError("an object is named together with its namespace: -A goes without names")
     if wanted.are_named:
         refuse_given_options(["object_selector", "field_selector"], "goes without names of objects")
+    else:
+        refuse_given_options(["subresource"], "goes with names of objects")
     return wanted
 
 
 def _print_found(found: "FoundInMembers", options: GetOptions, output: "ObjectOutput | None") -> None:
     from reconciler.inspection.objects import shown_object, text_of_objects
+    from reconciler.inspection.ordering import ordered_objects, ordered_rows
     from reconciler.inspection.tables import kind_rows_of_tables, text_of_kind_rows
 
     if output is None:
-        print_text(text_of_kind_rows(kind_rows_of_tables(found.tables), _shown_of_options(options)), end="")
+        tables = kind_rows_of_tables(found.tables)
+        tables = ordered_rows(tables, options.sort_by) if options.sort_by else tables
+        print_text(text_of_kind_rows(tables, _shown_of_options(options)), end="")
         return
     objects = [
         (kind, shown_object(cluster, item, has_managers=options.show_managed_fields))
         for kind, cluster, item in found.objects
     ]
-    text = text_of_objects(objects, output)
+    text = text_of_objects(ordered_objects(objects, options.sort_by) if options.sort_by else objects, output)
     if output.is_data:
         print_data(text)
     else:

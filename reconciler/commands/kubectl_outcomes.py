@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
 _DATA = ("-o", "--output")
-_STREAMS = ("-w", "--watch", "-f", "--follow")
+_STREAMS = frozenset({"-w", "--watch", "-f", "--follow"})
+_TRUE = frozenset({"", "1", "t", "T", "true", "TRUE", "True"})
+_TAKES_THE_REST = frozenset("noscl")
+"""Short options with a value, which may stand right behind them: in ``-nweb`` there is no ``-w``."""
 
 
 def run_for_each(
@@ -108,7 +111,24 @@ def run_at_terminal(log: Log, words: Sequence[str], access: AccessOptions) -> in
 def is_streaming(words: Sequence[str]) -> bool:
     """Say whether words ask for what comes as well, so that the output has no end."""
     before = words[: words.index("--")] if "--" in words else words
-    return any(word in _STREAMS or word in {f"{each}=true" for each in _STREAMS} for word in before)
+    return any(_is_streaming_word(word) for word in before)
+
+
+def _is_streaming_word(word: str) -> bool:
+    """Say whether a word is such an option, by itself or, like ``-Aw``, among short ones.
+
+    >>> [_is_streaming_word(each) for each in ("-Aw", "-w", "--watch=true", "--watch=false", "-nweb", "-w=0", "web")]
+    [True, True, True, False, False, False, False]
+    """
+    name, _, value = word.partition("=")
+    if name.startswith("--") or not name.startswith("-"):
+        return name in _STREAMS and value in _TRUE
+    for letter in name[1:]:
+        if letter in _TAKES_THE_REST:
+            return False
+        if f"-{letter}" in _STREAMS:
+            return value in _TRUE
+    return False
 
 
 def refuse_data_forms(words: Sequence[str], instead: str) -> None:

@@ -143,6 +143,8 @@ class _Watching(Struct, kw_only=True):
             self.log.warning(f"{begun.name}: {begun.answer}\n  {again}")
         elif begun.answer.unserved:
             self.log.warning(f"{begun.name}: it serves no kind {begun.answer.unserved[0]!r}, and is left out")
+        elif self.table is not None:
+            self.table.kind = next((each.resource.group_kind.lower() for each in begun.answer.kinds), "")
         self.begun[begun.name] = begun.answer
         self.over |= {begun.name} if begun.is_over else set()
 

@@ -20,6 +20,7 @@ from .wanted import KindWithNames, ObjectsWanted, resources_meant_by, words_for_
 
 _PAGE = 500
 _TRIES = 3
+_OBJECTS_IN_ROWS = {"includeObject": "Object"}
 
 
 class FoundKind(DiscreetStruct, frozen=True, kw_only=True):
@@ -51,11 +52,16 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 class ObjectQuestion(Struct, frozen=True, kw_only=True):
-    """The question to every member: what is wanted, as tables or ``is_whole``, and the time ages are told at."""
+    """The question to every member: what is wanted, as tables or ``is_whole``, and the time ages are told at.
+
+    ``has_objects``: the rows of tables have their objects, too. ``subresource`` is the part of objects that is wanted.
+    """
 
     wanted: ObjectsWanted
     now: datetime
     is_whole: bool = False
+    has_objects: bool = False
+    subresource: str = ""
 
 
 def answers_of_members(
@@ -105,23 +111,26 @@ def _named_objects(
     found = FoundKind(resource=resource)
     for name in names:
         path = resource.path(ObjectRef(resource.group, resource.kind, namespace, name))
-        answer = client.send(_request_of_object(path, is_whole=question.is_whole))
+        answer = client.send(_request_of_object(path, question))
         if isinstance(answer, Failure):
             is_absent = answer.kind in {FailureKind.NOT_FOUND, FailureKind.NAMESPACE_MISSING}
             if not is_absent:
                 return replace(found, failure=answer)
             found = replace(found, absent=(*found.absent, name))
         elif question.is_whole:
-            found = replace(found, objects=(*found.objects, item_with_kind(resource, answer.body)))
+            item = {**answer.body} if question.subresource else item_with_kind(resource, answer.body)
+            found = replace(found, objects=(*found.objects, item))
         else:
             found = replace(found, table=found.table.with_rows_of(table_of_answer(answer.body, question.now)))
     return found
 
 
-def _request_of_object(path: str, *, is_whole: bool) -> Request:
-    if is_whole:
+def _request_of_object(path: str, question: ObjectQuestion) -> Request:
+    path = f"{path}/{question.subresource}" if question.subresource else path
+    if question.is_whole:
         return Request(method="GET", path=path, expects=Expected.OBJECT)
-    return Request(method="GET", path=path, expects=Expected.TABLE, accept=TABLE)
+    query = _OBJECTS_IN_ROWS if question.has_objects else {}
+    return Request(method="GET", path=path, expects=Expected.TABLE, accept=TABLE, query=query)
 
 
 def _whole_objects(client: Client, resource: Resource, namespace: str, wanted: ObjectsWanted) -> FoundKind:
@@ -137,7 +146,8 @@ def _rows_of_collection(client: Client, resource: Resource, namespace: str, ques
     failure: Failure | None = None
     for _ in range(_TRIES):
         table = Table()
-        for page in table_pages(client, resource.collection(namespace), question.wanted):
+        pages = table_pages(client, resource.collection(namespace), question.wanted, has_objects=question.has_objects)
+        for page in pages:
             if isinstance(page, Failure):
                 failure = page
                 break
@@ -156,13 +166,13 @@ def query_of_selectors(wanted: ObjectsWanted) -> dict[str, str]:
 
 
 def table_pages(
-    client: Client, path: str, wanted: ObjectsWanted, *, is_whole: bool = False
+    client: Client, path: str, wanted: ObjectsWanted, *, is_whole: bool = False, has_objects: bool = False
 ) -> Iterator[Answer | Failure]:
-    """Yield the pages of a list as tables, or as whole objects; a failure is the last."""
+    """Yield the pages of a list as tables, with objects or without, or as whole objects; a failure is the last."""
     expects, accept = (Expected.LIST, JSON) if is_whole else (Expected.TABLE, TABLE)
     token = ""
     while True:
-        query = {"limit": str(_PAGE), **query_of_selectors(wanted)}
+        query = {"limit": str(_PAGE), **query_of_selectors(wanted), **(_OBJECTS_IN_ROWS if has_objects else {})}
         query |= {"continue": token} if token else {}
         answer = client.send(Request(method="GET", path=path, expects=expects, accept=accept, query=query))
         yield answer

@@ -42,7 +42,7 @@ class Column(Struct, frozen=True, kw_only=True):
 class Row(DiscreetStruct, frozen=True, kw_only=True):
     """A row of a server's table, and of its object the name, the namespace, the labels and the version it has.
 
-    ``item`` is the whole object where that was asked for; then there are no cells.
+    ``item`` is the whole object where that was asked for.
     """
 
     UNSHOWN = ("cells", "item")
@@ -69,10 +69,12 @@ class Table(Struct, frozen=True, kw_only=True):
 class Shown(Struct, frozen=True, kw_only=True):
     """The columns to print beside the server's own.
 
-    ``kind`` is written before names where several kinds are printed; ``labels`` are the keys of label columns.
+    The kind is written before names where several kinds are printed, or with ``has_kinds``; ``labels`` are the keys of
+    label columns.
     """
 
     is_wide: bool = False
+    has_kinds: bool = False
     has_namespaces: bool = False
     has_header: bool = True
     has_labels: bool = False
@@ -101,14 +103,16 @@ def table_of_whole_objects(items: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def _row_of_table(row: Mapping[str, Any]) -> Row:
-    return _row_with_cells(tuple(row.get("cells") or ()), (row.get("object") or {}).get("metadata") or {})
+    item = row.get("object") or {}
+    found = _row_with_cells(tuple(row.get("cells") or ()), item.get("metadata") or {})
+    return found if item.get("kind") in {None, "PartialObjectMetadata"} else structs.replace(found, item=item)
 
 
 def _row_of_object(item: Mapping[str, Any], now: datetime) -> Row:
     metadata = item.get("metadata") or {}
     created = parse_instant(metadata.get("creationTimestamp") or "")
     age = age_text((now - created).total_seconds()) if created else "<unknown>"
-    return _row_with_cells((metadata.get("name") or "", age), metadata)
+    return structs.replace(_row_with_cells((metadata.get("name") or "", age), metadata), item=item)
 
 
 def _row_with_cells(cells: tuple[Any, ...], metadata: Mapping[str, Any]) -> Row:
@@ -165,7 +169,7 @@ def kind_rows_of_tables(tables: Iterable[tuple[str, str, Table]]) -> tuple[KindR
 
 def text_of_kind_rows(several: Sequence[KindRows], shown: Shown) -> str:
     """Return tables as kubectl prints them, an empty line between those of two kinds."""
-    is_prefixed = len({each.kind for each in several}) > 1
+    is_prefixed = shown.has_kinds or len({each.kind for each in several}) > 1
     return "\n".join(text_of_columns(lines_of_kind(each, shown, is_prefixed=is_prefixed)) for each in several)
 
 

@@ -18,11 +18,13 @@ class WatchedRow(Struct, frozen=True, kw_only=True):
 class WatchedTable(Struct, kw_only=True):
     """A table that grows at its end; columns only become wider, as kubectl's do, and are named again when they change.
 
-    ``has_events``: what happened to an object is told in a column.
+    ``has_events``: what happened to an object is told in a column. ``kind`` is how names are prefixed where kinds are
+    shown.
     """
 
     shown: Shown
     has_events: bool = False
+    kind: str = ""
     columns: tuple[Column, ...] | None = None
     widths: list[int] = field(default_factory=list)
 
@@ -30,8 +32,8 @@ class WatchedTable(Struct, kw_only=True):
         """Return the lines that rows of the same columns are, with a header where it is a new one."""
         if not rows:
             return ""
-        kind_rows = KindRows(kind="", columns=columns, rows=tuple((each.cluster, each.row) for each in rows))
-        lines = lines_of_kind(kind_rows, self.shown, is_prefixed=False)
+        kind_rows = KindRows(kind=self.kind, columns=columns, rows=tuple((each.cluster, each.row) for each in rows))
+        lines = lines_of_kind(kind_rows, self.shown, is_prefixed=self.shown.has_kinds)
         if self.has_events:
             events = [*(["EVENT"] if self.shown.has_header else []), *(each.event for each in rows)]
             lines = [(line[0], event, *line[1:]) for line, event in zip(lines, events, strict=True)]
