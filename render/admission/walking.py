@@ -55,8 +55,21 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 def walk_for_node(node: Node, reading: Reading) -> Walk:
-    """Return the function that checks values of a node."""
-    return _BUILDERS[type(node)](node, reading)
+    """Return the function that checks values of a node.
+
+    That of an object is made when the first one comes: there are dozens of kinds, and most sources have few of them.
+    """
+    build = _BUILDERS[type(node)]
+    if type(node) is not Record:
+        return build(node, reading)
+    made: list[Walk] = []
+
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if not made:
+            made.append(build(node, reading))
+        return made[0](value, path, findings)
+
+    return walk
 
 
 def _walk_for_text(node: Text, _reading: Reading) -> Walk:
