@@ -201,7 +201,7 @@ def _problems_of_taken_over_files(repository: Repository, source: Source, previo
 def unread_files(repository: Repository, source: Source, previous: Previous) -> tuple[Unread, ...]:
     """Return the files that objects of the previous rendered commit came from and that are not read any more."""
     before = files_before(repository, previous)
-    if not before:
+    if not _may_be_read_no_longer(source, before):
         return ()
     read = repository.read_blobs
     home = load_fleet(list(before.values()), folder=repository.folder.under, read=read)
@@ -300,7 +300,7 @@ def _files_no_longer_read(
     ``before``, nor to where Argosy writes copies.
     """
     covering = _finder_of_covering_entry(source.desired.skipped)
-    is_read = {part.path for part in _parts_of_source(source.desired)}
+    is_read = _paths_of_parts(source.desired)
     now = {file.path: file for file in source.files}
     copies = {path for path, file in before.items() if path in now and now[path].id == file.id}
     places = {path: skipped for path in now if path not in chosen and path not in copies if (skipped := covering(path))}
@@ -314,6 +314,14 @@ def _files_no_longer_read(
         is_same = current is not None and current.id == file.id and is_own
         if skipped is not None and not is_same:
             yield path, skipped
+
+
+def _may_be_read_no_longer(source: Source, before: Mapping[str, SourceFile]) -> bool:
+    """Say whether any file may be among those that were read and are not: it is gone, or something leaves it out."""
+    covering = _finder_of_covering_entry(source.desired.skipped)
+    left = before.keys() - _paths_of_parts(source.desired)
+    now = {file.path for file in source.files} if left else set()
+    return any(path not in now or covering(path) for path in left)
 
 
 def _finder_of_covering_entry(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
@@ -372,6 +380,13 @@ class _Part(NamedTuple):
     name: str
     path: str
     ref: ObjectRef | None = None
+
+
+def _paths_of_parts(desired: Desired) -> set[str]:
+    """Return the files of what ``_parts_of_source`` yields."""
+    found = {each.path for each in (*desired.templates, *desired.customizations, *desired.webhooks)}
+    policies = {each.path for each in desired.policies} | {each.path for each in desired.override_policies}
+    return found | policies | {each.path for each in desired.clusters}
 
 
 def _parts_of_source(desired: Desired) -> Iterator[_Part]:

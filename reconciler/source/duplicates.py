@@ -68,6 +68,8 @@ def templates_left_out_as_duplicates(
     templates: Templates, choices: Sequence[VariantChoice], lines: Lines
 ) -> list[Broken]:
     """Leave out the templates that repeat others, and return those that contradict each other, which are as well."""
+    if _is_each_defined_once(templates.placed):
+        return []
     templates.leave_out(_repeated_templates(templates.placed))
     found = tuple(_duplicate_templates(templates.placed, choices, lines))
     templates.leave_out({id(template) for each in found for template in each.unusable})
@@ -79,6 +81,17 @@ def templates_left_out_as_duplicates(
         )
         for each in found
     ]
+
+
+def _is_each_defined_once(placed: Sequence[PlacedTemplate]) -> bool:
+    """Say whether each object stands in one place alone, as in most sources: then there is nothing to compare."""
+    return len({template.ref for template, _ in placed}) == len(placed)
+
+
+def _is_each_named_once(karmada: Sequence[tuple[str, LocatedManifest]]) -> bool:
+    """Say whether objects of Karmada's kinds are different ones, none of which customizes others by a script."""
+    names = {name for name, place in karmada if place.manifest["kind"] != CUSTOMIZATION}
+    return len(names) == len(karmada)
 
 
 def _repeated_templates(placed: Iterable[PlacedTemplate]) -> set[int]:
@@ -102,6 +115,8 @@ def choices_of_variants(
     ``karmada`` are the objects of Karmada's kinds, with their names.
     """
     placed = (*templates.placed, *templates.given_way)
+    if _is_each_defined_once(placed) and _is_each_named_once(karmada):
+        return ()
     objects = {ref: _definitions_of_templates(each) for ref, each in _definitions_by_object(placed).items()}
     objects |= _definitions_of_karmada_objects(karmada)
     if not any(each.content for definitions in objects.values() for each in definitions):

@@ -65,7 +65,8 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
 def fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
     """Return the nearest argosy.yaml at or above a folder, or else all below it."""
     at: str = folder
-    fleet_files = {path for path in paths if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}
+    named_so = [path for path in paths if path.endswith(FLEET_FILE)]
+    fleet_files = {path for path in named_so if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}
     while True:
         path = f"{at}/{FLEET_FILE}" if at else FLEET_FILE
         if path in fleet_files:
