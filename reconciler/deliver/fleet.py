@@ -21,6 +21,7 @@ from reconciler.observe.findings import Finding, is_status_of_generation, observ
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
+from reconciler.plans.equal_objects import PlansOfEquals
 from reconciler.plans.model import WRITES, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from render.model import ObjectRef
 
@@ -133,6 +134,7 @@ class _FleetRun:
         self._jobs = jobs
         self._reach = reach
         self._options = options
+        self._equals = PlansOfEquals()
         # Whoever missed the most commits comes first, so that no member is left out again and again.
         ordered = sorted(jobs, key=lambda name: (name in options.late, -len(jobs[name].inventory.attempted)))
         self._visits = reach.visits(self._visit_cluster, ordered)
@@ -265,7 +267,7 @@ class _FleetRun:
         observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset, look)
         twins = self._options.twins(job.cluster, observed.uid)
         options = replace(job.options, twins=twins, is_observing=self._options.is_observing)
-        return observed, make_plan(job.desired, observed, job.inventory, options)
+        return observed, make_plan(job.desired, observed, job.inventory, options, self._equals)
 
     def _report_of_second_round(self, client: Client, job: ClusterJob, first: ClusterReport) -> ClusterReport:
         """Apply what the first round could not, now that it can be read; where that fails, the first round counts."""

@@ -23,9 +23,10 @@ from render.words import first_few
 
 from .applyset import ApplySet
 from .context import PlanContext
+from .equal_objects import PlansOfEquals
 from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
-from .object import plan_object, plan_of_unserved_object
+from .object import plan_of_unserved_object
 from .prune import EMPTYING, NO_MEMBER, PruneHold, forbids_pruning, plan_deletions
 from .retention import scaled_objects
 from .stages import CRD, sort_key_by_stage
@@ -35,9 +36,13 @@ OWN_CONTEXT = "give each member the context of its own cluster; argosy.yaml says
 
 
 def make_plan(
-    desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions | None = None
+    desired: ClusterDesired,
+    observed: ObservedCluster,
+    inventory: Inventory,
+    options: PlanOptions | None = None,
+    equals: PlansOfEquals | None = None,
 ) -> Plan:
-    """Return all that will be done to a cluster, and why."""
+    """Return all that will be done to a cluster, and why; ``equals`` are the plans for others of the same apply."""
     options = options or PlanOptions()
     refusal = observed.failure or _refusal_of_desired(desired, observed, inventory, options)
     inventory = _with_recovered_objects(inventory, observed, options)
@@ -45,7 +50,7 @@ def make_plan(
     if refusal:
         return plan
     wanted = tuple(_with_scope_of_cluster(item, observed.discovery) for item in desired.objects)
-    context = _cluster_context(wanted, desired, observed, inventory, options)
+    context = _cluster_context(wanted, desired, observed, inventory, options, equals or PlansOfEquals())
     # One object that no rule expected fails alone: the others are planned, and applied, all the same.
     made = (
         result_or_substitute(partial(_plan_of_desired_object, item, context), partial(_failed_plan_of, item))
@@ -254,6 +259,7 @@ class _ClusterContext(Struct, frozen=True, kw_only=True):
     is_converged: bool
     held_objects: Container[ObjectRef]
     answered: frozenset[str]
+    equals: PlansOfEquals
 
 
 def _cluster_context(
@@ -262,6 +268,7 @@ def _cluster_context(
     observed: ObservedCluster,
     inventory: Inventory,
     options: PlanOptions,
+    equals: PlansOfEquals,
 ) -> _ClusterContext:
     counts = Counter(item.ref for item in wanted)
     kinds = (kind for item in desired.objects if item.ref.group_kind == CRD for kind in defined_kinds(item.manifest))
@@ -274,6 +281,7 @@ def _cluster_context(
         is_converged=bool(desired.commit) and inventory.converged == desired.commit and not inventory.attempted,
         held_objects=inventory.held_objects,
         answered=inventory.answered or frozenset(),
+        equals=equals,
     )
 
 
@@ -318,7 +326,7 @@ def _plan_of_desired_object(desired: DesiredObject, context: _ClusterContext) ->
         answered=context.answered,
         admission=context.observed.admission,
     )
-    return plan_object(context.observed.live.get(desired.ref), plan_context)
+    return context.equals.plan(context.observed.live.get(desired.ref), plan_context)
 
 
 def _plan_of_unreadable_manifest(desired: DesiredObject) -> PlannedObject | None:

@@ -1,0 +1,134 @@
+"""Plans of objects that are equal to those of other members: the same as if each were planned by itself."""
+
+import copy
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from reconciler.members.discovery import Resource
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.context import PlanContext
+from reconciler.plans.equal_objects import PlansOfEquals
+from reconciler.plans.model import DesiredObject, PlanOptions
+from reconciler.plans.object import plan_object
+from reconciler.plans.payload import manifest_as_sent
+from render.model import Manifest
+
+from .applying import desired_objects
+from .build import a_deployment
+from .fake_fields import server_side_applied
+from .tables import each_row
+
+VERBS = frozenset({"get", "list", "patch"})
+DEPLOYMENT = Resource(
+    group="apps", version="v1", kind="Deployment", plural="deployments", is_namespaced=True, verbs=VERBS
+)
+WEB = a_deployment("web", replicas=2)
+(DESIRED,) = desired_objects([WEB])
+
+
+def context(desired: DesiredObject = DESIRED, **options: Any) -> PlanContext:
+    return PlanContext(desired=desired, resource=DEPLOYMENT, options=PlanOptions(**options), are_scalers_known=True)
+
+
+def applied(uid: str = "u1") -> dict[str, Any]:
+    """The object as it is after we applied it."""
+    sent = manifest_as_sent(WEB, DEPLOYMENT, ApplySet().id)
+    live, _ = server_side_applied({"metadata": {"name": "web", "namespace": "default"}}, sent, "argosy")
+    live["metadata"] |= {"uid": uid, "resourceVersion": f"of {uid}", "creationTimestamp": f"at {uid}", "generation": 1}
+    return live
+
+
+def of_another_member() -> dict[str, Any]:
+    """An object like it: written at another time, and with another status."""
+    live = applied("u2")
+    live["status"] = {"observedGeneration": 7}
+    for entry in live["metadata"]["managedFields"]:
+        entry["time"] = "2026-01-01T00:00:00Z"
+    return live
+
+
+def counted(calls: list[Manifest]) -> Callable[[Manifest, Manifest], Manifest]:
+    """A rule of the source that keeps nothing, and notes what it is asked about."""
+
+    def retain(want: Manifest, live: Manifest) -> Manifest:
+        calls.append(live)
+        return want
+
+    return retain
+
+
+def test_an_equal_object_is_planned_as_by_itself_without_being_compared() -> None:
+    asked, plans = list[Manifest](), PlansOfEquals()
+    retain = counted(asked)
+    first = plans.plan(applied(), context(retain=retain))
+    before = len(asked)
+    second = plans.plan(of_another_member(), context(retain=retain))
+    assert first == plan_object(applied(), context())
+    assert second == plan_object(of_another_member(), context())
+    assert (second.action, second.uid, second.resource_version) == ("unchanged", "u2", "of u2")
+    assert len(asked) == before
+
+
+class Edit(NamedTuple):
+    why: str
+    edit: Callable[[dict[str, Any]], object]
+
+
+EDITS = [
+    Edit("a value is another", lambda live: live["spec"].update(replicas=3)),
+    Edit("a value is of another type, which Python takes for equal", lambda live: live["spec"].update(replicas=2.0)),
+    Edit("true stands for one", lambda live: live["spec"].update(replicas=True)),
+    Edit("there is a field more", lambda live: live["spec"].update(paused=True)),
+    Edit("a label is lost", lambda live: live["metadata"].update(labels={})),
+    Edit("an annotation came", lambda live: live["metadata"].update(annotations={"a": "b"})),
+    Edit("it is being deleted", lambda live: live["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z")),
+    Edit("nobody owns its fields any more", lambda live: live["metadata"].update(managedFields=[])),
+    Edit("somebody else owns them", lambda live: live["metadata"]["managedFields"][0].update(manager="kubectl")),
+    Edit("they are owned otherwise", lambda live: live["metadata"]["managedFields"][0].update(operation="Update")),
+    Edit("we own fewer", lambda live: live["metadata"]["managedFields"][0]["fieldsV1"].pop("f:spec")),
+    Edit(
+        "somebody else owns more",
+        lambda live: live["metadata"]["managedFields"].append(
+            {"manager": "x", "operation": "Update", "apiVersion": "apps/v1", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+        ),
+    ),
+]
+
+
+@each_row("case", EDITS, ids=lambda case: case.why)
+def test_an_object_that_is_not_equal_is_planned_by_itself(case: Edit) -> None:
+    plans, live = PlansOfEquals(), of_another_member()
+    plans.plan(applied(), context())
+    case.edit(live)
+    assert plans.plan(copy.deepcopy(live), context()) == plan_object(live, context())
+
+
+CONTEXTS = {
+    "something scales it": replace(context(), is_autoscaled=True),
+    "it is not known what scales it": replace(context(), are_scalers_known=False),
+    "the cluster holds it by another manifest": context(changed=frozenset({DESIRED.ref})),
+    "it is suspended": context(replace(DESIRED, is_suspended=True)),
+    "a tool is replaced": context(migrate_from=frozenset({"argosy", "kubectl"})),
+    "another fleet delivers it": context(applyset=ApplySet(name="argosy-other")),
+    "its manifest asks for more": context(*desired_objects([a_deployment("web", replicas=5)])),
+}
+
+
+@each_row("why", CONTEXTS)
+def test_what_else_decides_is_not_taken_for_equal(why: str) -> None:
+    plans, live = PlansOfEquals(), of_another_member()
+    plans.plan(applied(), context())
+    assert plans.plan(live, CONTEXTS[why]) == plan_object(live, CONTEXTS[why])
+
+
+def test_what_a_rule_of_the_source_keeps_is_asked_of_each_object() -> None:
+    """Such a rule sees the status as well, which differs."""
+    plans = PlansOfEquals()
+
+    def as_observed(want: Manifest, live: Manifest) -> Manifest:
+        return {**want, "spec": {**want["spec"], "replicas": (live.get("status") or {}).get("observedGeneration", 2)}}
+
+    for live in (applied(), of_another_member()):
+        assert plans.plan(live, context(retain=as_observed)) == plan_object(live, context(retain=as_observed))
