@@ -1,10 +1,12 @@
 """Facts: the parts of a member's state that the scheduler reads, as one render used them."""
 
 from collections.abc import Mapping
+from marshal import dumps
 from typing import Any, ClassVar, Self
 
 from msgspec import Struct, field
 
+from render.documents import emit
 from render.model import Manifest
 
 from .branch_file import BranchFile, check_version, converted_to_struct
@@ -56,6 +58,34 @@ class ClusterFacts(BranchFile, frozen=True, kw_only=True):
         """Return the status without its capacity."""
         return {key: value for key, value in self.status.items() if key != "resourceSummary"}
 
+
+class FactsWriter(Struct):
+    """Writes the facts of many clusters for a rendered commit: served APIs, which most have alike, are written once."""
+
+    texts: dict[bytes, bytes] = field(default_factory=dict)
+
+    def content_of(self, facts: ClusterFacts) -> bytes:
+        """Return what ``rendered_content`` returns."""
+        apis = facts.status.get(_APIS)
+        try:
+            key = dumps(apis, _WITHOUT_REFERENCES) if apis else b""
+        except ValueError:  # it holds more than plain data
+            key = b""
+        if not key:
+            return facts.rendered_content()
+        text = self.texts.get(key)
+        if text is None:
+            text = self.texts[key] = emit({"status": {_APIS: apis}}).split(f"{_APIS}:".encode(), 1)[1]
+        marked = emit({**facts.plain(), "status": {**facts.status, _APIS: _MARK}})
+        head, tail = marked.split(_MARKED, 1)
+        return b"".join((head, _KEY, text, tail))
+
+
+_APIS, _MARK = "apiEnablements", "argosy-apis"
+_KEY = f"\n  {_APIS}:".encode()
+_MARKED = f"\n  {_APIS}: {_MARK}\n".encode()
+_WITHOUT_REFERENCES = 2
+"""The version of ``marshal`` in which equal values are equal bytes, whether or not a part of one is there twice."""
 
 Facts = Mapping[str, ClusterFacts]
 """Facts by cluster name; a cluster without an entry was never observed."""

@@ -5,6 +5,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
+from reconciler.ledger.facts import FactsWriter
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.ledger.rollout_pauses import PausesFile
@@ -144,8 +145,9 @@ _FILES_OF_EACH_PASS: tuple[tuple[str, ...], ...] = (
 
 def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> None:
     """Put in what the pass was decided by: facts, answers, and the room taken since facts were seen."""
+    writer = FactsWriter()
     for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
-        assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].rendered_content())
+        assembly.add(("facts", f"{name}.yaml"), writer.content_of(inputs.facts[name]))
     if inputs.scope:
         assembly.beside |= dict.fromkeys(_FILES_OF_EACH_PASS)
     if inputs.scope is None and built.webhooks.used:
