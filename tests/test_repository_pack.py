@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.repository import pack, pack_parts
+from reconciler.repository import processes as processes_that_share
 from reconciler.repository.pack import write_pack
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, encode_tree, git_object_id
 
@@ -245,6 +246,7 @@ def test_a_pack_is_the_same_however_many_processes_encode_its_parts(
     folders = [tmp_path_factory.mktemp(f"by-{processes}") for processes in (1, 2, 3)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pack, "_WORTH_SHARING", 0)
+        patch.setattr(processes_that_share, "_has_threads", lambda: False)
         patch.setattr(pack_parts, "LARGEST_PART", size)
         for processes, folder in enumerate(folders, start=1):
             written_pack = write_pack(folder, blobs=blobs, trees=trees, commits={}, processes=processes)
@@ -258,6 +260,7 @@ def test_a_pack_is_the_same_however_many_processes_encode_its_parts(
 
 def test_a_pack_of_many_parts_is_one_that_git_accepts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pack, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(processes_that_share, "_has_threads", lambda: False)
     monkeypatch.setattr(pack_parts, "LARGEST_PART", 1000)
     objects = an_object_set(a_fleet())
     assert len(pack_parts.parts_of_pack(objects.blobs, objects.trees, objects.commits)) > 10

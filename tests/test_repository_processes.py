@@ -6,10 +6,38 @@ import threading
 
 import pytest
 
+from reconciler.repository import processes
 from reconciler.repository.processes import results_in_order, usable_processors
 from render.errors import ReconcileError
 
+from .waiting import SECONDS
+
 ITEMS = tuple(range(23))
+
+
+class Forked(list[int]):
+    """The processes that a test had forked."""
+
+    def assert_none_is_left(self) -> None:
+        assert self
+        for process in self:
+            with pytest.raises(ChildProcessError):
+                os.waitpid(process, os.WNOHANG)
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch: pytest.MonkeyPatch) -> Forked:
+    """What runs tests may have threads; they do nothing that a process that is forked here would miss."""
+    found, fork = Forked(), os.fork
+
+    def recorded_fork() -> int:
+        process = fork()
+        found.append(process)
+        return process
+
+    monkeypatch.setattr(os, "fork", recorded_fork)
+    monkeypatch.setattr(processes, "_has_threads", lambda: False)
+    return found
 
 
 def text_of_square(number: int) -> bytes:
@@ -20,30 +48,31 @@ def process_of_item(_number: int) -> bytes:
     return b"%d" % os.getpid()
 
 
-@pytest.mark.parametrize("processes", [0, 1, 2, 3, 8, 40])
-def test_results_come_in_the_order_of_the_items_whatever_the_number_of_processes(processes: int) -> None:
-    assert list(results_in_order(text_of_square, ITEMS, processes)) == list(map(text_of_square, ITEMS))
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 8, 40])
+def test_results_come_in_the_order_of_the_items_whatever_the_number_of_processes(count: int) -> None:
+    assert list(results_in_order(text_of_square, ITEMS, count)) == list(map(text_of_square, ITEMS))
 
 
-@pytest.mark.parametrize(("processes", "others"), [(1, 0), (2, 2), (3, 3)])
-def test_so_many_processes_share_the_work_as_are_asked_for(processes: int, others: int) -> None:
-    found = {int(each) for each in results_in_order(process_of_item, ITEMS, processes)}
+@pytest.mark.parametrize(("count", "others"), [(1, 0), (2, 2), (3, 3)])
+def test_so_many_processes_share_the_work_as_are_asked_for(count: int, others: int) -> None:
+    found = {int(each) for each in results_in_order(process_of_item, ITEMS, count)}
     assert len(found - {os.getpid()}) == others
     assert (os.getpid() in found) == (others == 0)
 
 
-def test_a_process_with_threads_works_alone() -> None:
+def test_a_process_with_threads_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
     done = threading.Event()
-    other = threading.Thread(target=done.wait)
+    other = threading.Thread(target=done.wait, kwargs={"timeout": SECONDS})
     other.start()
     try:
         assert set(results_in_order(process_of_item, ITEMS, 4)) == {b"%d" % os.getpid()}
     finally:
         done.set()
-        other.join()
+        other.join(timeout=SECONDS)
 
 
-def test_an_error_is_that_of_the_item_that_led_to_it() -> None:
+def test_an_error_is_that_of_the_item_that_led_to_it(forked: Forked) -> None:
     def work(number: int) -> bytes:
         return b"%d" % (1 // (number - 7))
 
@@ -51,10 +80,10 @@ def test_an_error_is_that_of_the_item_that_led_to_it() -> None:
     taken: list[bytes] = []
     with pytest.raises(ZeroDivisionError):
         taken.extend(found)
-    assert_no_process_is_left()
+    forked.assert_none_is_left()
 
 
-def test_an_item_that_fails_in_a_process_alone_is_done_again_by_this_one() -> None:
+def test_an_item_that_fails_in_a_process_alone_is_done_again_by_this_one(forked: Forked) -> None:
     mine = os.getpid()
 
     def work(number: int) -> bytes:
@@ -63,10 +92,10 @@ def test_an_item_that_fails_in_a_process_alone_is_done_again_by_this_one() -> No
         return b"%d" % number
 
     assert list(results_in_order(work, ITEMS, 3)) == [b"%d" % number for number in ITEMS]
-    assert_no_process_is_left()
+    forked.assert_none_is_left()
 
 
-def test_a_process_that_the_system_ended_is_an_error() -> None:
+def test_a_process_that_the_system_ended_is_an_error(forked: Forked) -> None:
     mine = os.getpid()
 
     def work(number: int) -> bytes:
@@ -76,21 +105,16 @@ def test_a_process_that_the_system_ended_is_an_error() -> None:
 
     with pytest.raises(ReconcileError, match="a process that this one shares work with was ended"):
         list(results_in_order(work, ITEMS, 2))
-    assert_no_process_is_left()
+    forked.assert_none_is_left()
 
 
-def test_whoever_needs_no_more_results_leaves_no_process_behind() -> None:
+def test_whoever_needs_no_more_results_leaves_no_process_behind(forked: Forked) -> None:
     found = results_in_order(text_of_square, ITEMS, 3)
     assert next(found) == b""
     found.close()
-    assert_no_process_is_left()
+    forked.assert_none_is_left()
 
 
 def test_no_more_processes_are_used_than_this_one_may_use() -> None:
     assert 1 <= usable_processors() <= 8
     assert usable_processors() <= len(os.sched_getaffinity(0))
-
-
-def assert_no_process_is_left() -> None:
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)

@@ -250,7 +250,8 @@ def source_reading(
         build = LaterBuild(known[1], {} if builds_made is None else builds_made)
         contents = content_store(repository)
         caches = Caches(parsed=known[0], right=right, checked=checked, contents=contents)
-        yield SourceReading(repository.read_blobs, caches=caches, other_tools=GitOpsTools(build))
+        tools = GitOpsTools(build)
+        yield SourceReading(repository.read_blobs, caches, other_tools=tools, processes=repository.processes)
 
 
 def reader_of_recorded_facts(repository: Repository) -> FactsOf:

@@ -32,7 +32,7 @@ def read_files_with_charts(
     made: Sequence[LocatedManifest] = (),
 ) -> ReadFiles:
     """Render the charts that manifests ask for, and ``made`` beside them; return the others with the outcome."""
-    manifests, (read, caches, _, facts) = found.contents.manifests, reading
+    manifests, read, caches, facts = found.contents.manifests, reading.read, reading.caches, reading.facts
     home, files = readers.home, readers.repository.files
     places, every = (
         [*argosy_objects(HELM_CHART, manifests), *_releases_to_render(manifests, made, home)],

@@ -37,7 +37,7 @@ def results_in_order(
     A process that has threads is not forked: what another thread holds at that moment would stay locked.
     """
     count = min(processes, len(items))
-    if count < 2 or threading.active_count() > 1:
+    if count < 2 or _has_threads():
         yield from map(work, items)
         return
     workers: list[_Worker] = []
@@ -50,6 +50,10 @@ def results_in_order(
     finally:
         for each in workers:
             each.end()
+
+
+def _has_threads() -> bool:
+    return threading.active_count() > 1
 
 
 class _Worker:

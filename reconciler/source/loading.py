@@ -200,7 +200,7 @@ def _load_without_culprits(
 
 
 def _load_source(files: Sequence[SourceFile], *, reading: SourceReading, folder: str | FleetSource) -> Loaded:
-    read, caches, _, facts = reading
+    read, caches, facts = reading.read, reading.caches, reading.facts
     home = load_fleet(files, folder=folder, read=read) if isinstance(folder, str) else folder
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)

@@ -33,6 +33,7 @@ from .ciphertext import (
 )
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
 from .foreign_documents import holds_credentials, is_half_manifest, is_wholly_encrypted, reason_not_kubernetes_object
+from .shared_parsing import documents_parsed_ahead
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the content of blobs by id."""
@@ -167,9 +168,11 @@ def argosy_objects(kind: str, manifests: Iterable[LocatedManifest]) -> list[Loca
     ]
 
 
-def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: ParseCache | None = None) -> Contents:
-    """Parse every file, reading only the blobs the cache does not know."""
-    outcomes = list(_parse_outcomes(files, read, cache))
+def load_manifests(
+    files: Sequence[SourceFile], *, read: ReadBlobs, cache: ParseCache | None = None, processes: int = 1
+) -> Contents:
+    """Parse every file, reading only the blobs the cache does not know; several processes may share the work."""
+    outcomes = list(_parse_outcomes(files, read, cache, processes))
     manifests = tuple(each for each in outcomes if type(each) is LocatedManifest)
     sealed = tuple(each for each in manifests if is_encrypted_by_sops(each.manifest))
     return Contents(
@@ -186,11 +189,14 @@ def _problem_of_encrypted_manifest(place: LocatedManifest) -> FieldProblem:
     return place.problem("sops", message, hint=BESIDE, kind=CIPHERTEXT)
 
 
-def _parse_outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
+def _parse_outcomes(
+    files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None, processes: int
+) -> Iterator[_Outcome]:
     cached = {} if cache is None else cache.get_many({file.id for file in files})
     fresh: dict[bytes, ParsedBlob] = {}
     for batch in _batches_of_limited_size(files):
         blobs = read({file.id for file in batch if file.id not in cached})
+        ahead = documents_parsed_ahead(blobs, may_hold_manifest, processes)
         for file in batch:
             known = (
                 result_or_substitute(partial(_outcomes_of_parsed, file, cached[file.id]), _parse_again)
@@ -201,7 +207,7 @@ def _parse_outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCa
                 yield from known
                 continue
             content = blobs[file.id] if file.id in blobs else read([file.id])[file.id]
-            outcomes = partial(_parse_file, file, content, fresh)
+            outcomes = partial(_parse_file, file, content, fresh, ahead.get(file.id))
             yield from result_or_substitute(outcomes, partial(_outcome_of_unreadable_file, file, content))
     if cache is not None and fresh:
         cache.put_many(fresh)
@@ -215,8 +221,10 @@ def _parse_again(_error: Exception) -> None:
     """Take what an earlier run remembers for nothing if it has no right shape: the file is parsed again."""
 
 
-def _parse_file(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> list[_Outcome]:
-    return list(_parse_blob(file, content, fresh))
+def _parse_file(
+    file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob], ahead: ParsedBlob | None
+) -> list[_Outcome]:
+    return list(_parse_blob(file, content, fresh, ahead))
 
 
 def _outcome_of_unreadable_file(file: SourceFile, content: bytes, error: Exception) -> list[_Outcome]:
@@ -247,12 +255,15 @@ def may_hold_manifest(content: bytes) -> bool:
     return content.startswith(_UTF_16) or _MANIFEST.search(content) is not None
 
 
-def _parse_blob(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
+def _parse_blob(
+    file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob], ahead: ParsedBlob | None
+) -> Iterator[_Outcome]:
+    """Yield what is in a file; ``ahead`` are its documents where another process has parsed it."""
     if reason := _reason_to_skip_file(content):
         yield Skipped(file.path, reason)
         return
-    documents: ParsedBlob = ()
-    if may_hold_manifest(content):
+    documents: ParsedBlob = ahead or ()
+    if ahead is None and may_hold_manifest(content):
         read, errors = read_documents(content)
         documents = tuple((document.line, document.value) for document in read)
         if errors and _TEMPLATE.search(content):

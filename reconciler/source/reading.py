@@ -143,13 +143,14 @@ class SourceReading(NamedTuple):
     """Everything a source is read with: blobs, values of earlier runs, other tools, and facts of members.
 
     ``facts`` tell the scope of kinds that only members know (see ``scopes``); with None, a scope that nothing
-    tells is no problem yet.
+    tells is no problem yet. So many ``processes`` may parse what is new.
     """
 
     read: ReadBlobs
     caches: Caches = NO_CACHES
     other_tools: OtherTools = NoOtherTools()
     facts: FactsOf | None = no_facts
+    processes: int = 1
 
     def without_values(self) -> "SourceReading":
         """Return what reads all of it anew."""
@@ -178,7 +179,8 @@ def parse_selected_files(
     unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).all_manifests}
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
-    contents = load_manifests(chosen, read=built.reader_of_source_and_built(read), cache=cache)
+    read_all = built.reader_of_source_and_built(read)
+    contents = load_manifests(chosen, read=read_all, cache=cache, processes=reading.processes)
     found = load_manifests(selection.logins, read=read, cache=cache).skipped
     logins = (each for each in found if each.reason is Reason.CREDENTIALS)
     return ReadFiles(

@@ -15,8 +15,8 @@ def with_jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(1, MOST_JOBS),
         callback=_given_number,
         metavar="NUMBER",
-        help="Let so many processes store what is new, where that is 16 MiB and more; the commit is the same"
-        "  [default: one a processor, at most 8]",
+        help="Let so many processes parse files and store objects, where more than 1 MiB and 16 MiB are new; the commit"
+        " is the same  [default: one a processor, at most 8]",
     )(command)
 
 
