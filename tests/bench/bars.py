@@ -110,7 +110,7 @@ BARS: Mapping[str, Mapping[str, Bar]] = {
         "all changes of an object": Bar(3),
         "blame of an object": Bar(3),
     },
-    "repository, 10000 passes, 200 objects x 50 clusters": {"the last hundred passes, times the first": Bar(1.1)},
+    "repository, passes over 200 objects x 50 clusters": {"the last hundred passes, times the first": Bar(1.1)},
     "repository, 10000 rendered commits, 200 objects x 50 clusters": {
         "one template changed, times the same without history": Bar(1.1),
         "nothing changed, times the same without history": Bar(1.1),

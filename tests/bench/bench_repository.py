@@ -15,6 +15,7 @@ import io
 import os
 import random
 import re
+import resource
 import statistics
 import sys
 import tempfile
@@ -32,7 +33,7 @@ from tests.backtesting import commit_at
 from tests.build import AUTHOR, Repository
 from tests.simulation import BEGIN
 
-from .bench_apply import compile_modules, cost_of
+from .bench_apply import Cost, compile_modules, cost_of
 from .bench_backtest import run, source_of, workload_file
 from .bench_past import lived_fleet
 from .bench_render import make_fleet
@@ -78,30 +79,31 @@ def _of_passes(folder: Path, given: argparse.Namespace) -> Iterator[Figure]:
             gc.collect()
             cpu, size = statistics.median(seconds[-_EACH:]), stored(repository) / 1e6
             print(f"{len(seconds)} passes: {cpu:.3f} s CPU each, {size:.2f} MB, {packs(repository)} packs", flush=True)
-    scenario = f"repository, {len(seconds)} passes, {given.objects} objects x {given.clusters} clusters"
+    count = len(seconds)
+    scenario = f"repository, passes over {given.objects} objects x {given.clusters} clusters"
     first, last = (statistics.median(part) for part in (seconds[:_EACH], seconds[-_EACH:]))
-    remark = f"{1000 * first:.0f} ms of CPU, then {1000 * last:.0f} ms"
+    remark = f"of {count}; {1000 * first:.0f} ms of CPU, then {1000 * last:.0f} ms"
     yield figure(scenario, "the last hundred passes, times the first", last / first, "", remark=remark)
     left = stored(repository)
-    yield figure(scenario, "size as passes leave it", left / 1e6, "MB", remark=f"{packs(repository)} packs")
+    remark = f"{left / 1e6:.1f} MB after {count} passes, {packs(repository)} packs"
+    yield figure(scenario, "a pass, as passes leave it", (left - before) / count / 1000, "kB", remark=remark)
     cost = cost_of(["git", "-C", str(repository.path), "gc", "-q", "--prune=now"])
     size = stored(repository)
-    remark = f"{(size - before) / len(seconds) / 1000:.2f} kB a pass, with its source commit; {cost.cpu:.1f} s of CPU"
-    yield figure(scenario, "size after git gc", size / 1e6, "MB", remark=remark)
-    yield from _of_clones(scenario, repository, folder)
+    remark = f"{size / 1e6:.1f} MB, with source commits; {cost.cpu:.1f} s of CPU"
+    yield figure(scenario, "a pass, after git gc", (size - before) / count / 1000, "kB", remark=remark)
+    for what, size, cost in _clones(repository, folder):
+        remark = f"{size / 1e6:.1f} MB in {cost.wall:.1f} s, {cost.cpu:.2f} s of CPU"
+        yield figure(scenario, f"a pass, in a {what}", size / count / 1000, "kB", remark=remark)
 
 
-def _of_clones(scenario: str, repository: Repository, folder: Path) -> Iterator[Figure]:
-    """Clone everything, everything but contents, and the last commit of each branch."""
+def _clones(repository: Repository, folder: Path) -> Iterator[tuple[str, int, Cost]]:
+    """Clone everything, everything but contents, and the last commit of each branch; yield bytes and costs."""
     repository.git("config", "uploadpack.allowFilter", "true")
     ways = {"clone": (), "partial clone": ("--filter=blob:none",), "shallow clone": ("--depth=1", "--no-single-branch")}
     for what, options in ways.items():
         target = folder / what.replace(" ", "-")
-        command = ["git", "clone", "-q", "--bare", *options, f"file://{repository.path}", str(target)]
-        cost = cost_of(command)
-        size = stored(Repository(target), bare=True)
-        yield figure(scenario, f"{what}, received", size / 1e6, "MB", remark=f"{cost.wall:.2f} s")
-        yield figure(scenario, what, cost.cpu, CPU)
+        cost = cost_of(["git", "clone", "-q", "--bare", *options, f"file://{repository.path}", str(target)])
+        yield what, stored(Repository(target), bare=True), cost
 
 
 def _bootstrapped(repository: Repository) -> Repository:
@@ -114,12 +116,17 @@ def _a_pass(repository: Repository, app: int, number: int) -> float:
     path = f"apps/t{app:04}.yaml"
     content = re.sub(r"nginx:[\w.]+", f"nginx:1.{number}", (repository.path / path).read_text())
     repository.commit({path: content}, f"Image {number}")
-    began = os.times()
+    began = _cpu_seconds()
     with redirect_stdout(io.StringIO()):
         code = argosy(["-q", "-C", str(repository.path), "reconcile"])
-    ended = os.times()
     assert code == 0, f"pass {number} ended with {code}"
-    return sum(ended[:4]) - sum(began[:4])
+    return _cpu_seconds() - began
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of those that it waited for."""
+    used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _of_history(folder: Path, given: argparse.Namespace) -> Iterator[Figure]:
