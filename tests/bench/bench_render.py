@@ -4,12 +4,22 @@ Shapes: ``shared`` has few distinct results, ``scattered`` 10 % of distinct ones
 has a policy for each template, in the file of that template: with ``--clusters 300``, 1,000 policies in 1,000 files,
 and 302,000 files rendered.
 
-Floors, by profiles. A pass over a changed template spends half of its time on the import of 750 modules (a fifth of
-that is unmarshalling their code) and a third on loading the source, whose files are all checked again. A label of a
-cluster by which an override goes, or an override of everything, changes every binding, because these count the
-clusters of each rule: all of them are read, made and stored again. Where everything is distinct, a million lines of
-target clusters are written and read, and a million blobs are spliced, hashed and stored. To divide that among
-processes has not been tried.
+Floors, by profiles. A pass over a changed template spends half of its time on the import of 750 modules: a third of
+that is reading and unmarshalling their code, a third makes 1,300 classes (a named tuple takes 0.3 ms, a struct 0.08),
+and a tenth finds the files. PyYAML and click are a tenth of it. What is compiled or imported for few passes is left to
+these. The rest loads the source: no file is read, checked, listed or compared again that is as it was, but each is a
+line of a listing and a value of a cache, which are made into manifests, templates, clusters and policies. To go on
+from those of the last pass, one process would have to live on, as ``argosy run`` does.
+
+A label of a cluster by which an override goes, or an override of everything, changes every binding, because these
+count the clusters of each rule: all of them are read, made and stored again, and so are all works, twelve classes of
+each here, of which a label changes none but moves one cluster. That is four tenths of such a pass, a tenth the records
+of what rules changed, a tenth loading, a tenth writing bindings; no function has more than a twentieth for itself. To
+keep the works of each class from pass to pass (blob, numbers, record and the verdict of its schema, by the digests of
+template and rules) has not been tried. To emit what classes share as bytes instead of text gains a hundredth.
+
+Where everything is distinct, a million lines of target clusters are written and read, and a million blobs are spliced,
+hashed and stored; ``reconcile --jobs`` has several processes store them.
 """
 
 import argparse
