@@ -1,6 +1,7 @@
 """Clients for the members of a fleet: kubeconfigs are read once, plugins run once, and each cluster has one client."""
 
 import os
+import resource
 import weakref
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from .identity import Impersonation
 from .kubeconfig import Context, Contexts, default_kubeconfig_files, failure_of_unusable_context
 from .options import DeliveryOptions
 
-MOST_KEPT = 256
-"""The clusters whose connection is kept for their next client: a file descriptor each, of which some have 1,024."""
+_MOST_KEPT = 1024
+"""The clusters whose connection is kept for their next client, as far as descriptors are there: 54 KiB each."""
 _SENT_FILES = ("tokenFile", "client-certificate", "client-key")
 
 
@@ -53,6 +54,7 @@ class Members:
         self._contexts = Contexts(access=access.clusters, folder=folder, files=files)
         self._plugins = AuthPlugins(environment=os.environ, seconds=access.exec_seconds)
         self._kept: dict[str, Connection] = {}
+        self._most_kept = most_connections_to_keep(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
     def open(self, cluster: str, deadline: float) -> KubeClient | Failure:
         """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock).
@@ -74,7 +76,7 @@ class Members:
 
     def _keep(self, cluster: str, connection: Connection) -> None:
         """Keep a connection that nobody uses any more, where there is room for it."""
-        if len(self._kept) < MOST_KEPT:
+        if len(self._kept) < self._most_kept:
             connection.close_spare_wires()
             self._kept[cluster] = connection
 
@@ -139,6 +141,15 @@ class Members:
     def _is_named_in_source(self, file: Path) -> bool:
         named = {Path(name).absolute() for name in self._access.named_in_source}
         return not named.isdisjoint({file.absolute(), file.absolute().parent})
+
+
+def most_connections_to_keep(descriptors: int) -> int:
+    """Return how many connections a process may keep that may have so many descriptors (below zero: any number).
+
+    >>> [most_connections_to_keep(count) for count in (1024, 65536, resource.RLIM_INFINITY)]
+    [256, 1024, 1024]
+    """
+    return _MOST_KEPT if descriptors < 0 else min(_MOST_KEPT, descriptors // 4)
 
 
 def _is_top_of_repository(folder: Path) -> bool:
