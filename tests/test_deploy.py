@@ -26,7 +26,7 @@ from .kubectl import kubectl_path
 from .waiting import SECONDS
 
 DEPLOY = Path(__file__).parent.parent / "examples" / "deploy"
-OVERLAYS = ("controller", "cron-job", "shards", "controller with members")
+OVERLAYS = ("controller", "cron-job", "shards", "cells", "controller with members")
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 VALUES = {"REPOSITORY": "https://git.example.com/fleet.git", "CLUSTER": "member1", "JOB_COMPLETION_INDEX": "3"}
 MEMBERS = """apiVersion: kustomize.config.k8s.io/v1beta1
@@ -75,8 +75,10 @@ def test_the_program_takes_the_command_line_of_every_pod(overlay: str) -> None:
     (pod,) = pods(overlay)
     (container,) = pod["containers"]
     set_here = {each["name"] for each in container["env"]} | {"REPOSITORY", "CLUSTER"}
-    arguments = [re.sub(r"\$\((\w+)\)", lambda match: VALUES[match[1]], each) for each in container["args"]]
-    used = set(re.findall(r"\$\((\w+)\)", " ".join(container["args"])))
+    # The script of a cell hands its options on to a pass.
+    words = ["reconcile", *container["args"]] if "command" in container else container["args"]
+    arguments = [re.sub(r"\$\((\w+)\)", lambda match: VALUES[match[1]], each) for each in words]
+    used = set(re.findall(r"\$\((\w+)\)", " ".join([*container.get("command", ()), *container["args"]])))
     assert (is_taken(arguments), used - set_here) == (True, set())
 
 
