@@ -296,7 +296,7 @@ class History:
         number = self.rng.randrange(4)
         document = deepcopy(limits()["limits.yaml"][number])
         if number == 0:
-            document["spec"]["overall"]["cpu"] = str(self.rng.randrange(1, 12))
+            document["spec"]["overall"]["cpu"] = str(self.rng.randrange(2, 12))  # and no less than is assigned
         self.put(document, f"limit-{number}")
 
     def change_settings(self) -> None:

@@ -2,7 +2,7 @@
 
 Templates, policies, overrides, customizations, clusters, namespaces, quotas, rules of cron and settings change, members
 are seen anew, documents move between files, change their order and are copied, and time goes on.
-Passes store what is new by one process or by two.
+Passes parse and store by one process or by two.
 """
 
 import random
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from reconciler.cli import run
 from reconciler.repository import pack
+from reconciler.source import shared_parsing
 
 from .build import Repository, a_config_map, argosy, copied
 from .histories import History, checkpoint_of, next_scope, observe
@@ -68,7 +69,8 @@ def test_any_history_commits_what_whole_passes_would(
     empty: Repository, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pack, "_WORTH_SHARING", 0)  # so that several processes store whatever is new
+        for module in (pack, shared_parsing):  # so that several processes share whatever there is, but under threads
+            patched.setattr(module, "_WORTH_SHARING", 0)
         (fleet,) = copied(Path(folder), empty)
         history = HistoryOfPasses(fleet, seed)
         assert run(["-C", str(fleet.path), "reconcile", "--bootstrap", *history.now]) in {0, 1}
