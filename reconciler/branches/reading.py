@@ -165,9 +165,14 @@ def _edited_snapshot(repository: Repository, commit: str, contents: Mapping[str,
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
     """Return a source with the scopes and the charts that facts tell, loaded again only if one depends on them."""
-    if not source.desired.fact_scoped_kinds and not source.desired.is_built_by_facts:
+    if not is_read_by_facts(source.desired):
         return source
     return read_source(repository, source.commit, facts=lambda _fleet: facts)
+
+
+def is_read_by_facts(desired: Desired) -> bool:
+    """Say whether a source reads otherwise where other facts are known: by scopes of kinds, or what is built of it."""
+    return bool(desired.fact_scoped_kinds) or desired.is_built_by_facts
 
 
 def checked_source(commit: str, loaded: Loaded) -> Source:

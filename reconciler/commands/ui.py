@@ -85,12 +85,14 @@ def _serve_until_ended(log: Log, options: UiOptions, entry: "EntryRules", reader
     import signal
 
     from reconciler.pages.serving import PageApplication
-    from reconciler.pages.web_pages import WebPages
+    from reconciler.pages.web_pages import WebPages, read_ahead
     from reconciler.run.web.serving import WebServer
 
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _frame: ended.append(number))
+    for reader in readers.values():
+        reader.follow(read_ahead)
     application = PageApplication(pages=WebPages(fleets=lambda: readers), entry=entry, log=log)
     server = WebServer(application, *options.listen)
     host = f"[{options.listen[0]}]" if ":" in options.listen[0] else options.listen[0]

@@ -23,6 +23,7 @@ from statistics import median
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository import Repository
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.survey.states import SurveyedState
@@ -102,6 +103,7 @@ class DeliveredFleet(Struct, frozen=True, kw_only=True):
     repository: Repository
     branches: KnownBranches
     status: str
+    recorded: RecordedStatus
     members: frozenset[str]
     now: datetime
 
@@ -130,7 +132,9 @@ def _deliveries(
     begin = min((reader.passes[number].at for number in unknown), default=fleet.now)
     looks = fleet.branches.looks
     timelines = (
-        timelines_since(fleet.repository, fleet.status, looks, begin) if unknown and fleet.status and looks else None
+        timelines_since(fleet.repository, fleet.status, fleet.recorded, looks, begin)
+        if unknown and fleet.status and looks
+        else None
     )
     for number in wanted:
         step = reader.passes[number]
@@ -162,6 +166,7 @@ def _delivery(fleet: DeliveredFleet, change: RenderedChange, timelines: Recorded
     why = _reason_not_to_measure(change, timelines, touched)
     if why or timelines is None:
         return replace(base, unmeasured=why, failure=failure, is_judged=bool(failure))
+    timelines.load([path for name, found in touched.items() for path in timelines.paths_of_course(name, found)])
     courses = [_course(change, name, found, timelines) for name, found in touched.items()]
     healthy = [each.healthy for each in courses]
     failure = failure or next((words for each in courses if (words := each.failure(fleet.now))), "")

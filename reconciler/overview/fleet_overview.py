@@ -66,7 +66,12 @@ def overview_of_fleet(
         made = [RenderedSource(commit=each.commit.id, source=each.source) for each in reversed(known.passes)]
         unrendered = tuple(unrendered_commits(repository, made, fleet.lag.newest, since.timestamp()))
     delivered = DeliveredFleet(
-        repository=repository, branches=known, status=status, members=frozenset(fleet.members), now=asked.instant
+        repository=repository,
+        branches=known,
+        status=status,
+        recorded=branches.recorded,
+        members=frozenset(fleet.members),
+        now=asked.instant,
     )
     with log.timed("measure deliveries"):
         deliveries = deliveries_of_fleet(delivered, reader)

@@ -157,12 +157,19 @@ def repository_meant(repository: Repository, log: Log, text: str) -> tuple[Repos
 
 
 def fleet_of_instant(
-    pinned: Repository, log: Log, instant: FleetInstant, clock: Callable[[], float] = time.time
+    pinned: Repository,
+    log: Log,
+    instant: FleetInstant,
+    clock: Callable[[], float] = time.time,
+    former: RecordedFleet | None = None,
 ) -> RecordedFleet:
-    """Return the fleet at an instant, from a repository whose branches stand there."""
+    """Return the fleet at an instant, from a repository whose branches stand there.
+
+    ``former`` is what was read of another instant: what is the same at both is not read again.
+    """
     if not instant.now:
-        return read_recorded_fleet(pinned, log, clock)
-    return recorded_fleet_of_commits(pinned, instant.rendered or "", instant.status or "", instant.now)
+        return read_recorded_fleet(pinned, log, clock, former=former)
+    return recorded_fleet_of_commits(pinned, instant.rendered or "", instant.status or "", instant.now, former)
 
 
 def _published(repository: Repository) -> tuple[Publication, Fleet]:

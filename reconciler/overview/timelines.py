@@ -3,7 +3,7 @@
 The branch is gone through once, from its tip back to a time. Files are read only where somebody asks for them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
@@ -11,14 +11,14 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from reconciler.backtest.past import RecordedInstant
-from reconciler.ledger.branch_file import FileFault, object_of_content
 from reconciler.ledger.cluster import ClusterRecord
 from reconciler.ledger.inventory import ApplyOutcome, Inventory
+from reconciler.pipeline.previous import StoredTrees
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.repository import Repository
 from reconciler.repository.changing_commits import ListingLimits, commits_changing_files
 from reconciler.survey.states import SurveyedState, state_of_work
 from render.errors import GitError
-from render.gitobjects import TREE_MODE
 from render.model import mapping_or_empty
 
 _PATTERNS = ("clusters/*", "inventory/*", "works/**")
@@ -31,19 +31,35 @@ State = tuple[datetime, bytes | None]
 
 
 class RecordedTimelines(Struct, frozen=True, kw_only=True, dict=True):
-    """The records of members between a time and a commit of the status branch.
+    """The records of members between a time and a commit of the status branch, which is read as ``recorded``.
 
     ``is_whole`` is false where one record changed too much to be looked at file by file.
     """
 
     repository: Repository
+    recorded: RecordedStatus
     begin: datetime
     changes: dict[str, list[State]]
     before: dict[str, bytes | None]
     tip: bytes
     is_whole: bool = True
+    _contents: dict[bytes, bytes] = field(default_factory=dict)
     _converged: dict[tuple[bytes | None, bytes | None], str] = field(default_factory=dict)
     _states: dict[bytes, SurveyedState] = field(default_factory=dict)
+
+    def paths_of_course(self, cluster: str, files: Collection[str]) -> list[str]:
+        """Return the files that tell of some objects in a cluster: of each, and of the cluster itself."""
+        return [ClusterRecord.at(cluster), Inventory.at(cluster), *(f"works/{cluster}/{below}" for below in files)]
+
+    def load(self, paths: Collection[str]) -> None:
+        """Read all that files had as contents, in one go: one by one, thousands of files take seconds."""
+        wanted = [path for path in paths if path not in self.changes]
+        self._trees_of_tip.load_below([self.tip], (tuple(path.split("/")) for path in wanted))
+        ids = {self._id_at_tip(path) for path in wanted}
+        for path in paths:
+            ids |= {self.before.get(path), *(id_ for _, id_ in self.changes.get(path, ()))}
+        missing = {id_ for id_ in ids if id_ is not None and id_ not in self._contents}
+        self._contents.update(self.repository.read_blobs(missing))
 
     def states(self, path: str) -> list[State]:
         """Return the states of a file, the oldest first; the first one is that at the beginning."""
@@ -56,65 +72,63 @@ class RecordedTimelines(Struct, frozen=True, kw_only=True, dict=True):
         """Yield since when a cluster had converged to which rendered commit ("": to none)."""
         paths = ClusterRecord.at(cluster), Inventory.at(cluster)
         merged = _merged_states(*(self.states(path) for path in paths))
-        return ((at, self._converged_in(*ids)) for at, *ids in merged)
+        return ((at, self._converged_in(cluster, *ids)) for at, *ids in merged)
 
     def states_of_object(self, cluster: str, below: str) -> list[tuple[datetime, SurveyedState]]:
         """Return since when an object was in which state in a cluster."""
-        return [(at, self._state_in_file(id_)) for at, id_ in self.states(f"works/{cluster}/{below}")]
+        path = f"works/{cluster}/{below}"
+        return [(at, self._state_in_file(path, id_)) for at, id_ in self.states(path)]
 
-    def _converged_in(self, record: bytes | None, inventory: bytes | None) -> str:
+    def _converged_in(self, cluster: str, record: bytes | None, inventory: bytes | None) -> str:
         if (record, inventory) not in self._converged:
-            self._converged[record, inventory] = self._read_converged(record, inventory)
+            self._converged[record, inventory] = self._read_converged(cluster, record, inventory)
         return self._converged[record, inventory]
 
-    def _read_converged(self, record: bytes | None, inventory: bytes | None) -> str:
-        tool_record = self._file(ClusterRecord, record)
+    def _read_converged(self, cluster: str, record: bytes | None, inventory: bytes | None) -> str:
+        tool_record = self._file(ClusterRecord, cluster, record)
         if tool_record is not None and tool_record.deployer:
             return tool_record.applied if tool_record.outcome == ApplyOutcome.CONVERGED else ""
-        held = self._file(Inventory, inventory)
+        held = self._file(Inventory, cluster, inventory)
         return held.converged if held is not None else ""
 
-    def _file(self, kind: type[_File], id_: bytes | None) -> _File | None:
+    def _file(self, kind: type[_File], cluster: str, id_: bytes | None) -> _File | None:
         if id_ is None:
             return None
         try:
-            return kind.read(kind.PATH, self.repository.read_blobs([id_])[id_])
+            return self.recorded.file_of_content(kind, kind.at(cluster), self._content(id_))
         except GitError:  # a damaged record tells nothing
             return None
 
-    def _state_in_file(self, id_: bytes | None) -> SurveyedState:
+    def _state_in_file(self, path: str, id_: bytes | None) -> SurveyedState:
         if id_ is None:
             return SurveyedState.UNKNOWN
         if id_ not in self._states:
             try:
-                work = object_of_content(self.repository.read_blobs([id_])[id_])
-            except FileFault:  # a damaged record tells nothing
+                work = self.recorded.object_of_content(path, self._content(id_))
+            except GitError:  # a damaged record tells nothing
                 work = {}
             self._states[id_] = state_of_work(mapping_or_empty(work)).state
         return self._states[id_]
 
+    def _content(self, id_: bytes) -> bytes:
+        if id_ not in self._contents:
+            self._contents[id_] = self.repository.read_blobs([id_])[id_]
+        return self._contents[id_]
+
     @cached_property
-    def _trees(self) -> dict[bytes, dict[str, tuple[bool, bytes]]]:
-        return {}
+    def _trees_of_tip(self) -> StoredTrees:
+        return StoredTrees(self.repository.read_trees)
 
     def _id_at_tip(self, path: str) -> bytes | None:
         """Return the id of a file at the tip of the branch."""
-        at: bytes | None = self.tip
-        for name in path.split("/"):
-            if at is None:
-                return None
-            if at not in self._trees:
-                entries = self.repository.read_trees([at])[at]
-                self._trees[at] = {each.text: (each.mode == TREE_MODE, each.id) for each in entries}
-            found = self._trees[at].get(name)
-            at = found[1] if found is not None else None
-        return at
+        found = self._trees_of_tip.entry(self.tip, tuple(path.split("/")))
+        return found.id if found is not None else None
 
 
 def timelines_since(
-    repository: Repository, tip: str, looks: Sequence[RecordedInstant], begin: datetime
+    repository: Repository, tip: str, recorded: RecordedStatus, looks: Sequence[RecordedInstant], begin: datetime
 ) -> RecordedTimelines:
-    """Return what the status branch recorded from a time on."""
+    """Return what the status branch recorded from a time on; ``recorded`` is its tip."""
     times = {each.commit.id: each.at for each in looks if each.at >= begin}
     changes: dict[str, list[State]] = {}
     before: dict[str, bytes | None] = {}
@@ -130,6 +144,7 @@ def timelines_since(
     first = min(times.values(), default=begin)
     return RecordedTimelines(
         repository=repository,
+        recorded=recorded,
         begin=first,
         changes=changes,
         before=before,

@@ -52,6 +52,12 @@ class Look(Struct, frozen=True, kw_only=True):
     at: str = ""
     is_fixed: bool = False
 
+    @property
+    def newer(self) -> FleetInstant | None:
+        """The newest commits, where they are being read and those before them are shown; None where these are shown."""
+        newest = self.reader.newest_seen
+        return newest if newest and not (self.at or self.commits.now) and newest.key != self.commits.key else None
+
     def asked(self, name: str, default: str = "") -> str:
         """Return a value that is asked for behind the address."""
         return self.query.get(name, "").strip() or default

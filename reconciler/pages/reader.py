@@ -27,6 +27,7 @@ from reconciler.survey.surveying import Survey
 from render.errors import ReconcileError
 
 from .command_answers import CommandAnswer, CommandAnswers
+from .following import NewestCommits
 from .remembered import Remembered
 
 PlainDocument = Mapping[str, Any]
@@ -38,6 +39,12 @@ _SECONDS = 60.0
 """The age after which a document that tells ages is made again, where it is of now."""
 
 
+class LastRead(Struct, kw_only=True):
+    """The fleet that was read last (None: none yet), of which most is the same at other commits."""
+
+    fleet: RecordedFleet | None = None
+
+
 class FleetReading(Struct, kw_only=True, dict=True):
     """The branches of a fleet at some commits; what is read of them is kept, and one thread at a time reads."""
 
@@ -45,14 +52,15 @@ class FleetReading(Struct, kw_only=True, dict=True):
     commits: FleetInstant
     log: Log
     lock: threading.RLock
+    last: LastRead
 
     def recorded_fleet(self) -> RecordedFleet:
         """Return the fleet as its branches describe it, at the time of day where they are the newest."""
         now = self.commits.now or time.time()
         found: RecordedFleet | None = self.__dict__.get("_recorded")
         if found is None:
-            found = fleet_of_instant(self.repository, self.log, self.commits, lambda: now)
-            self.__dict__["_recorded"] = found
+            found = fleet_of_instant(self.repository, self.log, self.commits, lambda: now, self.last.fleet)
+            self.__dict__["_recorded"] = self.last.fleet = found
         return found if found.now == now else replace(found, now=now)
 
     def survey(self) -> Survey:
@@ -87,6 +95,9 @@ class FleetReader:
         self._refs: tuple[tuple[str | None, ...], FleetRefs] | None = None
         self._answers = CommandAnswers(location)
         self._lock = threading.Lock()
+        self._last = LastRead()
+        self._newest: NewestCommits | None = None
+        self.newest_seen: FleetInstant | None = None
 
     @property
     def name(self) -> str:
@@ -96,14 +107,29 @@ class FleetReader:
         with open_repository(self.location, refresh=False) as repository:
             return self._refs_now(repository).name
 
-    def commits_shown(self, at: str) -> FleetInstant:
-        """Return the commits that ``at`` means ("": the newest)."""
+    def follow(self, read: "Callable[[FleetReader, FleetInstant], object]") -> None:
+        """Read the newest commits ahead from now on, by what ``read`` asks for of them."""
+        self._newest = NewestCommits(
+            find=lambda: self.commits_shown(""),
+            read=lambda commits: read(self, commits),
+            settle=self._forget_former,
+            log=self._log,
+        )
+        self._newest.follow()
+
+    def commits_shown(self, at: str, *, waits: bool = True) -> FleetInstant:
+        """Return the commits that ``at`` means ("": the newest).
+
+        Whoever does not wait gets the newest of those that are read already, where these are followed.
+        """
         with self._lock, open_repository(self.location, refresh=False) as repository:
             refs = self._refs_now(repository)
-            newest = newest_instant(repository, refs)
-            if not at:
-                return newest
-            return self._revisions.value_for((at, newest.key), lambda: instant_meant(repository, at, refs), _SECONDS)
+            newest = self.newest_seen = newest_instant(repository, refs)
+            if at:
+                return self._revisions.value_for(
+                    (at, newest.key), lambda: instant_meant(repository, at, refs), _SECONDS
+                )
+        return newest if waits or self._newest is None else self._newest.shown(newest)
 
     def document(self, commits: FleetInstant, key: Hashable, make: MakeDocument) -> PlainDocument:
         """Return a document of some commits as plain data; an error that it ends in is kept as well."""
@@ -128,6 +154,8 @@ class FleetReader:
 
     def close(self) -> None:
         """End what still computes."""
+        if self._newest is not None:
+            self._newest.close()
         self._documents.close()
         self._answers.close()
 
@@ -139,10 +167,24 @@ class FleetReader:
         except ReconcileError as error:
             return error
 
+    def kept_instants(self) -> frozenset[Any]:
+        """Return the keys of the instants of which something is kept."""
+        return frozenset(self._readings.keys())
+
+    def _forget_former(self, newest: FleetInstant) -> None:
+        """Forget what was made of commits that were the newest before; those of the past are asked for by a time."""
+
+        def is_former(key: Any) -> bool:
+            return key != newest.key and not key[-1]
+
+        self._readings.forget(is_former)
+        self._documents.forget(lambda key: is_former(key[0]))  # type: ignore[index] - it is made of commits and words
+
     def _reading(self, commits: FleetInstant) -> FleetReading:
         repository = open_repository(self.location, refresh=False)
         pinned = repository_at(repository, self._refs_now(repository), commits)
-        return FleetReading(repository=pinned, commits=commits, log=self._log, lock=threading.RLock())
+        lock = threading.RLock()
+        return FleetReading(repository=pinned, commits=commits, log=self._log, lock=lock, last=self._last)
 
     def _refs_now(self, repository: Repository) -> FleetRefs:
         """Return where the branches are, read again when the source or what is rendered has moved."""

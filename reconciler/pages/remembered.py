@@ -47,6 +47,17 @@ class Remembered(Generic[Value]):
             self._renewals.submit(self._make_and_keep, key, make, seconds)
         return found.value
 
+    def keys(self) -> tuple[Hashable, ...]:
+        """Return the keys of the values that are known."""
+        with self._lock:
+            return tuple(self._entries)
+
+    def forget(self, is_forgotten: Callable[[Hashable], bool]) -> None:
+        """Forget the values of some keys."""
+        with self._lock:
+            for key in tuple(filter(is_forgotten, self._entries)):
+                del self._entries[key]
+
     def close(self) -> None:
         """Renew nothing any more."""
         self._renewals.shutdown(wait=False, cancel_futures=True)

@@ -11,7 +11,7 @@ from reconciler.run.web.webhooks import StartResponse
 
 from .reader import FleetReader
 from .serving import PageApplication
-from .web_pages import WebPages
+from .web_pages import WebPages, read_ahead
 
 _ABSENT = b"not found\n"
 
@@ -50,4 +50,5 @@ class RunningPage:
             for name, location in locations.items():
                 if name not in self._readers:
                     self._readers[name] = FleetReader(location, name, asks_members=False)
+                    self._readers[name].follow(read_ahead)
             return dict(self._readers)

@@ -53,6 +53,14 @@ def rendered_page(template: str, values: Mapping[str, Any]) -> str:
 
 
 @cache
+def compile_templates() -> None:
+    """Compile every template, once: the first page that needs one would wait for it."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("reconciler.pages"),

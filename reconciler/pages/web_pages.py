@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -21,7 +22,7 @@ from render.model import ARGOSY_API_VERSION
 from .links import JSON_SUFFIX, Links
 from .look import Look, ViewAnswer
 from .reader import FleetReader
-from .templating import rendered_page, static_files
+from .templating import compile_templates, rendered_page, static_files
 from .view import PageView, ViewGroup
 from .views import VIEWS
 
@@ -111,7 +112,7 @@ class WebPages(Struct, frozen=True, kw_only=True):
             is_fixed=self.are_fixed,
         )
         try:
-            look = replace(look, commits=reader.commits_shown(at))
+            look = replace(look, commits=reader.commits_shown(at, waits=is_json))
             answer = view.answer(look)
         except ReconcileError as error:
             return self._error_page(error, look, is_json=is_json)
@@ -157,8 +158,19 @@ class WebPages(Struct, frozen=True, kw_only=True):
         }
 
 
+def read_ahead(reader: FleetReader, commits: FleetInstant) -> None:
+    """Make the documents of the pages that people look at first, of some commits, and all templates once."""
+    compile_templates()
+    look = Look(reader=reader, commits=commits, links=Links(paths=_PATHS), parts={}, query={})
+    for name in _AHEAD:
+        with suppress(ReconcileError):  # the page says so, once somebody asks for it
+            VIEWS[name].answer(look)
+
+
 NO_COMMITS = FleetInstant(source="", rendered=None, status=None)
 _TITLES = {HTTPStatus.NOT_FOUND: "There is nothing here", HTTPStatus.INTERNAL_SERVER_ERROR: "This is our fault"}
+_AHEAD = ("overview", "objects", "matrix", "clusters", "namespaces", "policies", "rollouts")
+"""The views of which the documents are made before somebody asks; all others are made of the same survey."""
 _PATHS = {name: view.path for name, view in VIEWS.items()}
 _GROUPS = {
     group: [view for view in VIEWS.values() if view.group is group and view.label]
@@ -213,7 +225,7 @@ def _static_page(segments: tuple[str, ...]) -> WebPage:
 def _page_of_newest_commits(reader: FleetReader) -> WebPage:
     """Return the commits that stand now, by which a page in a browser sees that something newer stands."""
     try:
-        commits = reader.commits_shown("")
+        commits = reader.commits_shown("", waits=False)
     except ReconcileError as error:
         return WebPage(
             status=HTTPStatus.UNPROCESSABLE_ENTITY, type=JSON, content=_json_bytes({"message": error.message})

@@ -202,6 +202,11 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         self._known: dict[ObjectRef, Binding | None] = {}
         self._is_complete = False
 
+    @property
+    def parsed(self) -> Mapping[bytes, Binding]:
+        """The bindings that were read by now, of this commit and of others, by blob id."""
+        return self._by_blob
+
     def __getitem__(self, ref: ObjectRef) -> Binding:
         if ref not in self._known:
             self._read_all_bindings()
@@ -259,6 +264,18 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
     def _read_binding(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
         """Return what is read of a file; GitError where it is no binding."""
         return parse_binding_file(f"{'/'.join(path)} in rendered commit {self._commit[:12]}", read, content)
+
+
+_MOST_PARSED = 2
+"""So many times as many bindings as a commit has may be known of earlier commits; with more, they are read anew."""
+
+
+def bindings_parsed_before(bindings: Mapping[ObjectRef, Binding]) -> dict[bytes, Binding]:
+    """Return the bindings of a commit by blob id, as far as they were read, for another commit that shares most."""
+    if not isinstance(bindings, StoredBindings):
+        return {}
+    parsed = bindings.parsed
+    return dict(parsed) if len(parsed) <= _MOST_PARSED * len(bindings) + _FEW else {}
 
 
 def parse_binding_file(name: str, read: Callable[[_Read], _Value], content: _Read) -> _Value:

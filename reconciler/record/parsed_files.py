@@ -6,6 +6,7 @@ give them. Those of bindings and of Works have the same. Of other files, such as
 the plain values, whose shape is checked each time: a pass reads those of all members, also where it is for few.
 """
 
+from collections.abc import Collection
 from typing import Self, TypeVar, cast
 
 from msgspec import Struct, field
@@ -21,6 +22,8 @@ from render.model import Manifest
 
 _File = TypeVar("_File", bound=BranchFile)
 _OF_OBJECTS = frozenset({"bindings", "works"})
+_MOST_OF_OTHERS = 2
+"""So many times as many files may be known as a commit has, before those of others are forgotten."""
 
 
 class ParsedFiles(Struct):
@@ -39,6 +42,17 @@ class ParsedFiles(Struct):
         """Return those that earlier passes over a repository parsed."""
         folder, version = repository.cache_dir, engine_version()
         return cls(Cache(folder, "recorded", version=version), Cache(folder, "records", version=version))
+
+    def for_files(self, contents: Collection[bytes]) -> "ParsedFiles":
+        """Return what is known for the files of another commit, of which most are the same; not too much of others."""
+        if len(self._known) + len(self._files) <= _MOST_OF_OTHERS * len(contents) + _MOST_OF_OTHERS:
+            return self
+        wanted = frozenset(contents)
+        return ParsedFiles(
+            cache=self.cache,
+            _known={content: each for content, each in self._known.items() if content in wanted},
+            _files={key: each for key, each in self._files.items() if key[1] in wanted},
+        )
 
     def of(self, path: str, content: bytes) -> Manifest:
         """Return the one object of a file; GitError where passes write no such file."""

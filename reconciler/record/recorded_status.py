@@ -1,7 +1,9 @@
 """The status branch as values: read once, and each distinct file parsed once."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
 from msgspec import field
@@ -37,12 +39,15 @@ from .work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 _File = TypeVar("_File", bound=BranchFile)
 _OF_ALL_CLUSTERS = frozenset({AnswersFile.PATH, HealthFile.PATH, ChecksFile.PATH, PausesFile.PATH})
 """The files among those of facts that are not about one cluster."""
+_AFTER_SLASH = "0"
+"""The character after the one that ends the name of a folder."""
 
 
-class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
+class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True, dict=True):
     """The files of a status commit by path, and the time of that commit in seconds (0: there is none).
 
-    A file of another shape than passes write is a GitError that names it, once it is read.
+    A file of another shape than passes write is a GitError that names it, once it is read. What is made of many files
+    is made once.
     """
 
     UNSHOWN = ("files", "_parsed")
@@ -61,6 +66,14 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         content = self.files.get(path)
         return None if content is None else self._parsed.file(kind, path, content)
 
+    def file_of_content(self, kind: type[_File], path: str, content: bytes) -> _File:
+        """Return a file of any commit of the branch as its value; what is known of this one is not parsed again."""
+        return self._parsed.file(kind, path, content)
+
+    def object_of_content(self, path: str, content: bytes) -> Manifest:
+        """Return the one object of a file of any commit of the branch."""
+        return self._parsed.of(path, content)
+
     def remember_parsed_object(self, path: str, content: bytes, manifest: Manifest) -> None:
         """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
         if is_written_without_content(path, content, manifest):
@@ -72,7 +85,7 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def of_other_commit(self, files: Mapping[str, bytes], time: int) -> "RecordedStatus":
         """Return the files of another commit; those that both have are not parsed again."""
-        return RecordedStatus(files=files, time=time, _parsed=self._parsed)
+        return RecordedStatus(files=files, time=time, _parsed=self._parsed.for_files(files.values()))
 
     def with_files(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
         """Return this with files put into it, and those that are None taken out."""
@@ -103,7 +116,16 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def paths_below(self, folder: str) -> list[str]:
         """Return the paths below a folder, sorted."""
-        return sorted(path for path in self.files if path.startswith(f"{folder}/"))
+        paths, begin = self._paths_by_root_folder.get(folder.partition("/")[0], []), f"{folder}/"
+        return paths[bisect_left(paths, begin) : bisect_left(paths, f"{folder}{_AFTER_SLASH}")]
+
+    @cached_property
+    def _paths_by_root_folder(self) -> Mapping[str, list[str]]:
+        """The paths of the files below each folder of the root, sorted."""
+        found: dict[str, list[str]] = {}
+        for path in sorted(self.files):
+            found.setdefault(path.partition("/")[0], []).append(path)
+        return found
 
     def facts(self) -> Facts:
         """Return the facts of every cluster."""
@@ -140,6 +162,10 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
+        return dict(self._records_of_clusters)
+
+    @cached_property
+    def _records_of_clusters(self) -> Mapping[str, ClusterRecord]:
         found = (self.file(ClusterRecord, path) for path in self.paths_below("clusters"))
         return {record.state.name: record for record in found if record is not None}
 
@@ -158,8 +184,12 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True):
         """Return the refusal of the source commit that the last pass was asked to render; None if it was rendered."""
         return self.file(SourceRefusal, SourceRefusal.PATH)
 
-    def works(self) -> dict[str, dict[str, Manifest]]:
+    def works(self) -> Mapping[str, Mapping[str, Manifest]]:
         """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
+        return self._works_of_objects
+
+    @cached_property
+    def _works_of_objects(self) -> Mapping[str, Mapping[str, Manifest]]:
         works: dict[str, dict[str, Manifest]] = {}
         for path in self.paths_below("works"):
             manifest = self.manifest(path)

@@ -130,27 +130,39 @@ def is_over(work: Manifest | None) -> bool:
 
 
 def read_recorded_fleet(
-    repository: Repository, log: Log, clock: Callable[[], float] = time.time, fetched: Tips = ()
+    repository: Repository,
+    log: Log,
+    clock: Callable[[], float] = time.time,
+    fetched: Tips = (),
+    former: RecordedFleet | None = None,
 ) -> RecordedFleet:
     """Read both branches as they are known here.
 
     ``fetched`` are the tips that were fetched for it, if any: a status branch that is gone there has told nothing.
+    ``former`` is what was read of other commits: what is the same in these is not read again.
     """
-    fleet = fleet_status(repository, log)
+    fleet = fleet_status(repository, log, former.fleet if former is not None else None)
     desired = fleet.source.desired
     publication = publication_of(repository, desired.fleet)
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     tip = fetched[2] if fetched else repository.tip(publication.ref(status.branch))
-    recorded, now = read_recorded(status, tip), clock()
+    recorded = read_recorded(status, tip, known=former.recorded if former is not None else None)
+    now = clock()
     fetching = "" if tip or fetched else publication.fetch_command
     return replace(_recorded_fleet(repository, fleet, recorded, tip, now), fetching=fetching)
 
 
-def recorded_fleet_of_commits(repository: Repository, rendered: str, status: str, now: float) -> RecordedFleet:
-    """Read a commit of either branch ("": there was no record of members), as they told of the fleet at a time."""
+def recorded_fleet_of_commits(
+    repository: Repository, rendered: str, status: str, now: float, former: RecordedFleet | None = None
+) -> RecordedFleet:
+    """Read a commit of either branch ("": there was no record of members), as they told of the fleet at a time.
+
+    ``former`` is what was read of other commits.
+    """
     fleet = _fleet_settings_at(repository, source_of_rendered_commit(repository, rendered))
     publication = publication_of(repository, fleet)
-    recorded = read_recorded(StatusBranch(publication=publication, branch=fleet.status_branch), status or None)
+    branch = StatusBranch(publication=publication, branch=fleet.status_branch)
+    recorded = read_recorded(branch, status or None, known=former.recorded if former is not None else None)
     refusal = recorded.refusal()
     found = fleet_status_of_commit(repository, rendered, refusal.source if refusal is not None else "")
     return replace(_recorded_fleet(repository, found, recorded, status or None, now), is_past=True)

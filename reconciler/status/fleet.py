@@ -17,12 +17,12 @@ from reconciler.branches.in_force import (
 )
 from reconciler.branches.last_good import LastGood, read_last_good
 from reconciler.branches.publication import Publication, branch_of_head, publication_of, remote_of_branch
-from reconciler.branches.reading import Source, read_observed_inputs, read_previous, read_source
+from reconciler.branches.reading import Source, is_read_by_facts, read_observed_inputs, read_previous, read_source
 from reconciler.console.clock import given_or_current_time
 from reconciler.console.log import Log
 from reconciler.guards.continuity import check_continuity
 from reconciler.ledger.refusal import SourceRefusal
-from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.previous import Previous, bindings_parsed_before
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.pipeline.rendered_condition import RENDERED
@@ -246,16 +246,20 @@ class FleetStatus(Struct, frozen=True, dict=True):
         return {name: tuple(each) for name, each in bindings.items()}
 
 
-def fleet_status(repository: Repository, log: Log) -> FleetStatus:
-    """Read the rendered branch of the fleet that HEAD's source describes, or described before it was broken."""
+def fleet_status(repository: Repository, log: Log, former: FleetStatus | None = None) -> FleetStatus:
+    """Read the rendered branch of the fleet that HEAD's source describes, or described before it was broken.
+
+    ``former`` is what was read of other commits: of the same source, and of bindings that did not change, it is taken.
+    """
     head = repository.resolve("HEAD")
-    source = _source_described_by_head(repository, head)
+    source = _source_described_by_head(repository, head, former.source if former is not None else None)
     branch = source.desired.fleet.rendered_branch
     publication = publication_of(repository, source.desired.fleet)
     tip = publication.known_tip(branch)
     if tip is None:
         raise publication.nothing_rendered(branch)
-    previous = previous_by_new_names(read_previous(repository, tip), source.desired.clusters)
+    known = bindings_parsed_before(former.previous.bindings) if former is not None else None
+    previous = previous_by_new_names(read_previous(repository, tip, known), source.desired.clusters)
     return FleetStatus(
         branch=branch,
         source=source,
@@ -317,13 +321,15 @@ def _next_change_by_time(publication: Publication, source: Source, previous: Pre
     ).flip
 
 
-def _source_described_by_head(repository: Repository, head: str) -> Source:
+def _source_described_by_head(repository: Repository, head: str, former: Source | None) -> Source:
     """Return the source of a commit, or that of the last good commit.
 
-    Where it names another place for the branches, which nobody has accepted, its settings are those in force.
+    Where it names another place for the branches, which nobody has accepted, its settings are those in force. One that
+    was read before is read again only where it depends on what was observed meanwhile.
     """
+    is_known = former is not None and former.commit == head and not is_read_by_facts(former.desired)
     try:
-        source = read_source(repository, head)
+        source = former if is_known and former is not None else read_source(repository, head)
         published = published_fleet(repository, head, source.desired.fleet)
         if BranchPlace.of(published) == BranchPlace.of(source.desired.fleet):
             return source

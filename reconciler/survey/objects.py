@@ -6,7 +6,7 @@ where the cluster is known to have what it is asked for.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -43,10 +43,6 @@ APP_LABELS = (
     "app",
 )
 """The labels that say which app an object belongs to; the first that it has counts."""
-
-
-_ReadWork = Callable[[Manifest], tuple[StateReason, int | None]]
-"""Read the state of an object in a cluster, and how many of its replicas are ready."""
 
 
 class UsualStates(Struct, frozen=True, kw_only=True):
@@ -166,11 +162,14 @@ def state_of_object_without_binding(
     path: str, cluster: str, branches: RecordedFleet, usual: UsualStates
 ) -> StateReason:
     """Return the state of an object that is recorded in a cluster and has no binding, such as a Namespace of others."""
-    return _cell_of_object(branches.recorded.manifest(path), usual.reasons[cluster], _state_and_ready)[0]
+    return _cell_of_object(branches.recorded.manifest(path), usual.reasons[cluster])[0]
 
 
 class _Works:
-    """The records of objects in clusters; equal ones are read once. ``nowhere`` are objects that no cluster has."""
+    """The records of objects in clusters; equal ones are read once, in clusters that are seen alike.
+
+    ``nowhere`` are objects that no cluster has.
+    """
 
     def __init__(self, by_path: Mapping[str, Mapping[str, Manifest]], branches: RecordedFleet) -> None:
         self.by_path = by_path
@@ -181,18 +180,15 @@ class _Works:
             )
             for each in objects_in_no_cluster(branches)
         }
-        self._known: dict[int, tuple[StateReason, int | None]] = {}
+        self._known: dict[tuple[int, int], tuple[StateReason, int | None]] = {}
 
-    def state_and_ready(self, work: Manifest) -> tuple[StateReason, int | None]:
-        """Return the state of an object by its record, and how many replicas are ready."""
-        known = self._known.get(id(work))
+    def cell(self, work: Manifest | None, default: StateReason) -> tuple[StateReason, int | None]:
+        """Return the state of an object in a cluster by its record, and how many replicas are ready there."""
+        key = id(work), id(default)
+        known = self._known.get(key)
         if known is None:
-            known = self._known[id(work)] = _state_and_ready(work)
+            known = self._known[key] = _cell_of_object(work, default)
         return known
-
-
-def _state_and_ready(work: Manifest) -> tuple[StateReason, int | None]:
-    return state_of_work(work), ready_replicas_in_work(work)
 
 
 def _object_of_binding(
@@ -204,7 +200,7 @@ def _object_of_binding(
     cells: dict[str, StateReason] = {}
     ready: dict[str, int] = {}
     for name in replicas if works.is_recorded or absent else ():
-        cell, count = _cell_of_object(by_cluster.get(name), usual.reasons[name], works.state_and_ready)
+        cell, count = works.cell(by_cluster.get(name), usual.reasons[name])
         cell = works.nowhere.get((str(binding.ref), name), cell) if works.nowhere else cell
         if name in absent:
             reason = WAITS_FOR_WAVE if name in binding.clusters_before_delivery else SUSPENDED
@@ -225,14 +221,14 @@ def _object_of_binding(
     )
 
 
-def _cell_of_object(work: Manifest | None, default: StateReason, read: _ReadWork) -> tuple[StateReason, int | None]:
+def _cell_of_object(work: Manifest | None, default: StateReason) -> tuple[StateReason, int | None]:
     """Return the state of an object in a cluster: as recorded, unless nobody knows how the cluster is by now."""
     if default.state is SurveyedState.UNKNOWN:
         return default, None
     if work is None:
         is_late = default.state in {SurveyedState.PROGRESSING, SurveyedState.WAITING}
         return (default if is_late else StateReason(SurveyedState.UNKNOWN, NOT_APPLIED_YET)), None
-    cell, ready = read(work)
+    cell, ready = state_of_work(work), ready_replicas_in_work(work)
     is_late = default.state in {SurveyedState.PROGRESSING, SurveyedState.WAITING}
     return (default if is_late and cell.state is SurveyedState.WELL else cell), ready
 
