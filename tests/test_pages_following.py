@@ -125,6 +125,15 @@ class Watched:
         self.reader.follow(self._read)
         eventually(lambda: self.reads == 1, "the first commits are read")
 
+    def shows(self, rendered: str) -> None:
+        """Wait until the page is of a rendered commit, and of the newest record of members."""
+
+        def is_shown() -> bool:
+            page = self.browser.get("/overview").text
+            return commits_named(page) == {rendered} and "Newer commits stand" not in page
+
+        eventually(is_shown, "it is shown")
+
     def _read(self, reader: FleetReader, commits: FleetInstant) -> None:
         assert self.gate.wait(60)
         read_ahead(reader, commits)
@@ -162,8 +171,7 @@ def test_a_page_that_is_asked_for_while_newer_commits_are_read_is_of_those_befor
     assert json.loads(watched.browser.get("/newest").text)["rendered"] == before
     assert json.loads(watched.browser.get("/overview.json").text)["rendered"] == newest
     watched.gate.set()
-    eventually(lambda: commits_named(watched.browser.get("/overview").text) == {newest}, "the newest is shown")
-    assert "Newer commits stand" not in watched.browser.get("/overview").text
+    watched.shows(newest)
     assert json.loads(watched.browser.get("/newest").text)["rendered"] == newest
 
 
@@ -174,7 +182,7 @@ def test_nothing_of_commits_that_were_the_newest_is_kept(fleet: MemoryFleet, wat
         fleet.repository.commit({"web.yaml": web}, f"Scale web to {replicas}")
         fleet.run(60)
         newest = fleet.repository.git("rev-parse", "argosy/rendered")
-        eventually(lambda newest=newest: commits_named(watched.browser.get("/overview").text) == {newest}, "it is read")
+        watched.shows(newest)
     keys = watched.reader.kept_instants()
     past = fleet.repository.git("rev-parse", "argosy/rendered~3")
     assert {(rendered, bool(now)) for _source, rendered, _status, now in keys} == {(newest, False), (past, True)}

@@ -177,8 +177,11 @@ class FleetReader:
         def is_former(key: Any) -> bool:
             return key != newest.key and not key[-1]
 
+        def is_of_former(key: Any) -> bool:
+            return is_former(key[0])
+
         self._readings.forget(is_former)
-        self._documents.forget(lambda key: is_former(key[0]))  # type: ignore[index] - it is made of commits and words
+        self._documents.forget(is_of_former)
 
     def _reading(self, commits: FleetInstant) -> FleetReading:
         repository = open_repository(self.location, refresh=False)

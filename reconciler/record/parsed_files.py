@@ -44,14 +44,17 @@ class ParsedFiles(Struct):
         return cls(Cache(folder, "recorded", version=version), Cache(folder, "records", version=version))
 
     def for_files(self, contents: Collection[bytes]) -> "ParsedFiles":
-        """Return what is known for the files of another commit, of which most are the same; not too much of others."""
+        """Return what is known for the files of another commit, of which most are the same; not too much of others.
+
+        Other threads may add to it meanwhile.
+        """
         if len(self._known) + len(self._files) <= _MOST_OF_OTHERS * len(contents) + _MOST_OF_OTHERS:
             return self
         wanted = frozenset(contents)
         return ParsedFiles(
             cache=self.cache,
-            _known={content: each for content, each in self._known.items() if content in wanted},
-            _files={key: each for key, each in self._files.items() if key[1] in wanted},
+            _known={content: each for content, each in self._known.copy().items() if content in wanted},
+            _files={key: each for key, each in self._files.copy().items() if key[1] in wanted},
         )
 
     def of(self, path: str, content: bytes) -> Manifest:
