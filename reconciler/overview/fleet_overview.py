@@ -16,7 +16,7 @@ from render.rollouts.state import RolloutState
 
 from .changes import ChangeReader, RecentChange, recent_changes
 from .deliveries import DeliveredFleet, Deliveries, deliveries_of_fleet
-from .instants import known_branches
+from .instants import KnownBranches, known_branches
 from .owners import Owners
 from .silence import MembersNow, members_of_fleet
 from .survival import AskLosses, Survival, survival_of_fleet
@@ -65,16 +65,8 @@ def overview_of_fleet(
         changes = tuple(recent_changes(reader, since))
         made = [RenderedSource(commit=each.commit.id, source=each.source) for each in reversed(known.passes)]
         unrendered = tuple(unrendered_commits(repository, made, fleet.lag.newest, since.timestamp()))
-    delivered = DeliveredFleet(
-        repository=repository,
-        branches=known,
-        status=status,
-        recorded=branches.recorded,
-        members=frozenset(fleet.members),
-        now=asked.instant,
-    )
     with log.timed("measure deliveries"):
-        deliveries = deliveries_of_fleet(delivered, reader)
+        deliveries = deliveries_of_fleet(_delivered_fleet(asked, known), reader)
     owners = Owners(repository=repository, source=fleet.source.commit, templates=fleet.source.desired.templates)
     return FleetOverview(
         branches=branches,
@@ -91,4 +83,17 @@ def overview_of_fleet(
         deliveries=deliveries,
         unrendered=unrendered,
         is_cut_off=known.is_cut_off,
+    )
+
+
+def _delivered_fleet(asked: AskedFleet, known: KnownBranches) -> DeliveredFleet:
+    """Return the fleet as one whose deliveries are asked for."""
+    branches = asked.branches
+    return DeliveredFleet(
+        repository=asked.repository,
+        branches=known,
+        status=branches.status_commit,
+        recorded=branches.recorded,
+        members=frozenset(branches.fleet.members),
+        now=asked.instant,
     )
