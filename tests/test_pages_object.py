@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.pages.reader import FleetReader
 from reconciler.pages.web_pages import PageRequest, WebPages
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
+from .governed_fleet import a_governed_fleet
 from .paged import Browser, Shown, a_shown_fleet, browser_of, links_of
 from .served import serving_members
 from .waiting import eventually
@@ -120,6 +122,24 @@ def test_the_page_of_an_object_that_no_policy_selects_tells_why_it_goes_nowhere(
     assert told.err.endswith("hint: argosy explain deploy/forgotten -n shop\n")
 
 
+def test_the_page_says_which_image_is_where_while_a_rollout_brings_another(tmp_path: Path) -> None:
+    fleet = a_governed_fleet(tmp_path / "shop")
+    browser = browser_of(fleet.repository)
+    document = json.loads(browser.get(f"{WEB}.json").text)
+    old = {"container": "web", "image": "nginx:1.29", "clusters": ["berlin", "oregon", "paris"], "earlier": True}
+    assert document["images"] == [old]
+    assert [each.get("updated") for each in document["clusters"]] == [2, None, 5]
+    git = ("-C", str(fleet.repository.path))
+    assert run([*git, "-q", "rollout", "approve", "web", "-n", "shop", "--wave", "canary", "--commit"]) == 0
+    fleet.run(60)
+    images = json.loads(browser.get(f"{WEB}.json").text)["images"]
+    new = {"container": "web", "image": "web:2", "clusters": ["paris"]}
+    assert images == [new, {**old, "clusters": ["berlin", "oregon"]}]
+    words = words_of(answered(browser, WEB))
+    assert "web web:2 the newest paris web nginx:1.29 an earlier one berlin , oregon" in words
+    assert "Asked Live Updated Ready" in words
+
+
 def test_an_object_that_is_not_there_is_a_page_that_says_so(browser: Browser) -> None:
     for page in SUBPAGES:
         for address in (f"/objects/Deployment.apps/shop/nowhere{page}", f"/objects/--help/-/x{page}"):
@@ -172,8 +192,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 
 def _rendered(repository: Repository) -> bool:
-    from reconciler.cli import run
-
     return run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap"]) == 0
 
 

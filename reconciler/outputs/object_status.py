@@ -54,6 +54,24 @@ class SelectingPart(DocumentPart, frozen=True, kw_only=True):
     why: Annotated[str, meaning_of_field("Why it does not.")] | UnsetType = UNSET
 
 
+class PlacedImagePart(DocumentPart, frozen=True, kw_only=True):
+    """An image of a container, and where it is asked for."""
+
+    container: Annotated[str, meaning_of_field("The container.")]
+    image: Annotated[str, meaning_of_field("Its image, as overrides leave it.")]
+    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters whose folders ask for it.")]
+    earlier: (
+        Annotated[
+            bool,
+            meaning_of_field(
+                "True if these clusters keep an earlier version of the object: a rollout has not come to them, or the"
+                " newest cannot be made for them."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
 class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     """An object, and how it is in each of its clusters."""
 
@@ -90,11 +108,19 @@ class ObjectStatusDocument(OutputDocument, frozen=True, kw_only=True):
     last_move: (
         Annotated[LastMovePart, meaning_of_field("The last time that it was evicted from clusters.")] | UnsetType
     ) = UNSET
+    images: (
+        Annotated[
+            tuple[PlacedImagePart, ...],
+            meaning_of_field("The images of its containers by where they are; left out for a kind without pods."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 def object_status_document(branches: "RecordedFleet", binding: "Binding") -> ObjectStatusDocument:
     """Return what is known of an object as a document."""
     from reconciler.record.binding_status import expected_clusters
+    from reconciler.status.images import images_of_binding
     from reconciler.status.objects import conditions_of, objects_of_binding
     from reconciler.survey.objects import surveyed_object, usual_states
 
@@ -117,6 +143,17 @@ def object_status_document(branches: "RecordedFleet", binding: "Binding") -> Obj
         required_by=value_unless_empty(tuple(_objects_requiring(branches, binding))),
         brings=value_unless_empty(tuple(_objects_brought_along(branches, binding))),
         last_move=_last_move_part(binding.moved),
+        images=value_unless_empty(
+            tuple(
+                PlacedImagePart(
+                    container=each.container,
+                    image=each.image,
+                    clusters=each.clusters,
+                    earlier=each.is_earlier or UNSET,
+                )
+                for each in images_of_binding(branches, binding)
+            )
+        ),
     )
 
 

@@ -59,6 +59,13 @@ class LiveObjectPart(DocumentPart, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    updated: (
+        Annotated[
+            int,
+            meaning_of_field("How many replicas had its newest pods when it was last seen; left out if not known."),
+        ]
+        | UnsetType
+    ) = UNSET
     replicas_manager: (
         Annotated[
             str, meaning_of_field("The field manager that set these, if it is not Argosy: an autoscaler or a person.")
@@ -152,6 +159,7 @@ def live_object_part(each: "ObjectIn") -> LiveObjectPart:
         overridden=each.is_overridden or UNSET,
         live=UNSET if each.live is None else each.live.replicas,
         ready=_ready_replicas(each),
+        updated=_updated_replicas(each),
         replicas_manager=UNSET if each.live is None else value_unless_empty(each.live.manager),
         applied=each.applied == "True",
         health=value_unless_empty(each.health),
@@ -173,6 +181,18 @@ def _ready_replicas(each: "ObjectIn") -> int | UnsetType:
     counted = [status.get(name) for name in ("readyReplicas", "numberReady") if name in status]
     found = counted or ([0] if isinstance(status.get("replicas"), int) else [])
     return found[0] if found and type(found[0]) is int else UNSET
+
+
+def _updated_replicas(each: "ObjectIn") -> int | UnsetType:
+    """Return how many replicas are of the newest pods by the status of an object; a number that is 0 may be left out.
+
+    Only a status with a number of such pods, or of pods at all, says it.
+    """
+    status = each.status
+    if each.health == "Unknown" or not isinstance(status, Mapping):
+        return UNSET
+    counted = [status[name] for name in ("updatedReplicas", "updatedNumberScheduled") if name in status]
+    return counted[0] if counted and type(counted[0]) is int else UNSET
 
 
 def fields_of_deviation(each: "Deviation") -> dict[str, Any]:
