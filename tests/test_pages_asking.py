@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.pages.reader import FleetReader
 from reconciler.pages.serving import PageApplication
 from reconciler.pages.web_pages import WebPages
 from reconciler.run.web.entry import EntryRules
 
-from .build import Repository
+from .build import Repository, a_cluster
 from .dated_fleet import a_dated_fleet, run_until_well, silent_log
 from .paged import Browser, a_shown_fleet, browser_of
 
@@ -53,7 +54,7 @@ def test_what_is_no_time_and_no_commit_is_answered_by_the_forms(browser: Browser
 def test_a_commit_is_shown_as_it_was_at_the_end_of_its_time_and_the_page_says_so(browser: Browser) -> None:
     shown = browser.answered("/overview?at=HEAD~1").text
     assert "the end of the time in which that commit was the newest" in shown
-    assert "Ask about the fleet as it is now" in shown
+    assert "Ask about the fleet as it was" in shown
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,15 @@ def test_a_field_offers_what_there_is(
     assert found is not None
     assert re.findall('value="([^"]*)"', found[1]) == offered
     assert re.search(f'<input[^>]* name="{field}"[^>]* list="{names}"', page)
+
+
+def test_zones_and_providers_are_offered_where_clusters_have_them(tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    cluster = a_cluster("oslo", region="eu", provider="aws")
+    cluster["spec"]["zones"] = ["eu-1a", "eu-1b"]
+    repository.commit({"clusters/oslo.yaml": cluster})
+    assert run(["-C", str(repository.path), "-q", "render", "--commit", "--bootstrap"]) == 0
+    page = browser_of(repository).answered("/what-if").text
+    assert '<input name="zone" list="zones"' in page
+    assert '<option value="eu-1a"></option><option value="eu-1b"></option>' in page
+    assert '<datalist id="providers"><option value="aws"></option></datalist>' in page

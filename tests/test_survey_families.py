@@ -1,6 +1,7 @@
 """Policies that neither place nor override: what each is about, does and loses, and what waits by it."""
 
 import json
+import re
 
 import pytest
 
@@ -158,3 +159,36 @@ def test_policies_of_one_kind_are_shown_where_one_is_asked_for(browser: Browser)
     shown = browser.get("/policies?kind=Freeze")
     assert [each for each in links_of(shown.text) if each.startswith("/policies/")] == ["/policies/Freeze/-/1"]
     assert browser.get("/policies?kind=Nonsense").code == 404
+
+
+def test_a_rollout_leads_to_its_policy_and_shows_the_command_that_lets_it_go_on(
+    browser: Browser, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = browser.get("/rollouts").text
+    assert {"/policies/RolloutPolicy/shop/web", "/policies/ClusterRolloutPolicy/-/all"} <= {*links_of(page)}
+    before_details = page[: page.index("<details><summary>All")]
+    assert "argosy rollout approve" not in before_details  # the first one waits for the calendar, and for nobody
+    assert "<code>argosy rollout approve web -n shop --wave canary --commit</code>" in page
+    printed = json.loads(argosy(repository, capsys, "rollout", "status", "-o", "json").out)
+    commands = [each.get("command") for each in printed["rollouts"]]
+    assert commands == [None, "argosy rollout approve web -n shop --wave canary --commit"]
+
+
+WEB = "/objects/Deployment.apps/shop/web"
+PAGES = ("/policies", "/objects", "/clusters", "/clusters/paris", WEB, "/namespaces/shop")
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_numbers_of_rows_that_are_cards_on_a_phone_say_what_they_count(address: str, browser: Browser) -> None:
+    page = browser.get(address).text
+    tables = re.findall(r'<table class="(?:rows )?stack">.*?</table>', page, re.DOTALL)
+    assert tables
+    assert [cell for table in tables for cell in re.findall(r'<td class="number"(?! data-label)[^>]*>', table)] == []
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/overview", "/rollouts", "/waiting", "/changes"])
+def test_ages_have_one_form_on_every_page(address: str, browser: Browser) -> None:
+    page = browser.answered(address).text
+    assert re.findall(r"\b[0-9]+ (?:s|min|h|d) ago", words_of(page)) == []
+    sentences = " ".join(re.findall(r"<p[ >].*?</p>", page, re.DOTALL))
+    assert re.findall(r"\b1 (?:clusters|objects|policies|replicas|regions)\b", sentences) == []

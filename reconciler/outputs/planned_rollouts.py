@@ -187,6 +187,10 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     wave: Annotated[str, meaning_of_field("The last wave that has begun.")] | UnsetType = UNSET
     waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
     next: Annotated[str, meaning_of_field("What it waits for, or what somebody has to do.")]
+    command: (
+        Annotated[str, meaning_of_field("The command by which a person lets it go on; left out where none does.")]
+        | UnsetType
+    ) = UNSET
     queue: (
         Annotated[
             tuple[WaitingChangePart, ...],
@@ -212,6 +216,7 @@ RolloutsUnderWay = Annotated[
 
 def rollout_part(state: "RolloutState") -> RolloutPart:
     """Return a rollout as documents have it."""
+    from reconciler.status.rollout_commands import command_letting_rollout_go_on
     from render.rollouts.plan import planned_waves
     from render.timing import instant_text
 
@@ -225,6 +230,7 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
         wave=value_unless_empty(state.wave),
         waves=tuple(map(_planned_wave_part, planned_waves(state))),
         next=state.next_step,
+        command=value_unless_empty(command_letting_rollout_go_on(state)),
         queue=value_unless_empty(tuple(map(_waiting_change_part, state.queue))),
         cannot_go_back=_one_way_parts(state.one_way),
         restores=_restored_parts(state.restores),

@@ -32,6 +32,8 @@ def _answer(look: Look) -> ViewAnswer:
         "clusters": [each["name"] for each in clusters],
         "domains": [name for name, field in _DOMAINS.items() if any(each.get(field) for each in clusters)],
         "regions": sorted({each["region"] for each in clusters if each.get("region")}),
+        "zones": sorted({zone for each in clusters for zone in each.get("zones") or ()}),
+        "providers": sorted({each["provider"] for each in clusters if each.get("provider")}),
         "asked": {name: look.asked(name) for name in OPTIONS_OF_LOSSES},
         "kind": "",
     }
