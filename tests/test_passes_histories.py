@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from reconciler.cli import run
-from reconciler.repository import pack
+from reconciler.repository import pack, pack_parts, processes
 from reconciler.source import shared_parsing
 
 from .build import Repository, a_config_map, argosy, copied
@@ -69,8 +69,10 @@ def test_any_history_commits_what_whole_passes_would(
     empty: Repository, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        for module in (pack, shared_parsing):  # so that several processes share whatever there is, but under threads
-            patched.setattr(module, "_WORTH_SHARING", 0)
+        for shared in (pack, shared_parsing):  # several processes parse and store whatever is new
+            patched.setattr(shared, "_WORTH_SHARING", 0)
+        patched.setattr(pack_parts, "LARGEST_PART", 4000)
+        patched.setattr(processes, "_has_threads", lambda: False)
         (fleet,) = copied(Path(folder), empty)
         history = HistoryOfPasses(fleet, seed)
         assert run(["-C", str(fleet.path), "reconcile", "--bootstrap", *history.now]) in {0, 1}
