@@ -69,15 +69,15 @@ def applied(members: tuple[Member, ...], tmp_path_factory: pytest.TempPathFactor
         }
     )
     assert run(["-C", str(path), "reconcile", "--bootstrap", "--kubeconfigs", str(folder)]) == 0
-    with _served_kubelet(members[0]) as port:
-        pod = _give_pod(members[0], port)
+    with served_kubelet(members[0]) as port:
+        pod = give_pod(members[0], port)
         yield Applied(repository, folder, pod)
     members[0].request("DELETE", f"/api/v1/namespaces/{SPACE}/pods/{pod}?gracePeriodSeconds=0")
     members[0].request("DELETE", f"/api/v1/nodes/{NODE}")
     remove_namespaces(members, SPACE, "argosy-system")
 
 
-class _served_kubelet:  # noqa: N801 - it is used like a function
+class served_kubelet:  # noqa: N801 - it is used like a function
     def __init__(self, member: Member) -> None:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _Kubelet)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -101,7 +101,7 @@ def _made(member: Member, path: str, manifest: dict[str, Any]) -> dict[str, Any]
     return dict(body)
 
 
-def _give_pod(member: Member, port: int) -> str:
+def give_pod(member: Member, port: int) -> str:
     """Give a member a node with a kubelet, and bind the pod of the Deployment to it, which crashes."""
     _made(member, "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
     status = {

@@ -154,7 +154,8 @@ class Server:
     def _begin_call(self, call: _CallUnderWay) -> None:
         request = call.request
         assert request.id is not None
-        name, given = request.params.get("name"), request.params.get("arguments") or {}
+        name, given = request.params.get("name"), request.params.get("arguments")
+        given = {} if given is None else given
         tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
             raise ProtocolError(INVALID_PARAMS, f"there is no such tool; there are {names_of_tools(self._terms.tools)}")

@@ -1,6 +1,8 @@
 """The pods of an object in its members as they are now, with events, and the end of a log."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,20 +38,25 @@ def _answer(look: Look) -> ViewAnswer:
     if not look.reader.asks_members:
         raise ConfigError("this page asks no members", hint=f"argosy {' '.join(words)}")
     answer = look.answer_of_members(words, _SECONDS)
+    rows = _rows_of_object(look, shown)
+    asked = answer.document.get("clusters", {})
     return replace(
         answer,
         title=f"How are the pods of {shown.title}?",
-        shown={"placed": _clusters_with_object(look, shown), "never_asked": NEVER_ASKED},
+        shown={
+            "placed": [each["cluster"] for each in rows],
+            "recorded": [] if look.asked("cluster") else [each for each in rows if each["cluster"] not in asked],
+            "never_asked": NEVER_ASKED,
+        },
     )
 
 
-def _clusters_with_object(look: Look, shown: ShownObject) -> list[str]:
-    """Return the clusters that the object is to be in; of others a page says little."""
+def _rows_of_object(look: Look, shown: ShownObject) -> list[Mapping[str, Any]]:
+    """Return what is recorded of the object in the clusters that it is to be in; of others a page says little."""
     try:
-        document = look.document(("status", shown.key), partial(status_of_object, shown=shown))
+        return list(look.document(("status", shown.key), partial(status_of_object, shown=shown))["clusters"])
     except NotSelected:
         return []
-    return [each["cluster"] for each in document["clusters"]]
 
 
 VIEW = PageView(
