@@ -3,7 +3,8 @@
 The host is git's own ``http-backend`` on loopback (``git_host``), with a branch for each of 1,000 clusters that pull
 and one for each of their agents. Fifty processes run the agents' passes side by side, each its part of them one by one;
 the members are in memory. A look is what an agent does every 30 seconds, and a pass for drift every five minutes asks
-Git the same. The host's CPU is that of its git processes. With ``--agents 200`` only some of the agents run.
+Git the same. In the end a template changes once more, while the host hides the branches of others from each agent. The
+host's CPU is that of its git processes. With ``--agents 200`` only some of the agents run.
 """
 
 import argparse
@@ -31,6 +32,8 @@ from .git_host import HostWork, git_host
 
 NAMESPACES = 5
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
+CHANGED, HIDDEN = "one changed template", ", others hidden"
+TURNS = ("first pass", "told what it did", CHANGED, "nothing new", "a look at rest", f"{CHANGED}{HIDDEN}")
 
 
 class Turn(NamedTuple):
@@ -62,18 +65,19 @@ def _measured(folder: Path, chosen: argparse.Namespace) -> Iterator[Figure]:
         with git_host(source.path / ".git", certificate, counted) as address:
             print(f"{chosen.clusters} clusters pull {chosen.templates} templates; the agents of {chosen.agents} run")
             print(
-                f"{'':22} {'requests':>9} {'MB in':>8} {'MB out':>8} {'host CPU s':>11} {'agents CPU s':>13} {'s':>6}"
+                f"{'':36} {'requests':>9} {'MB in':>8} {'MB out':>8} {'host CPU s':>11} {'agents CPU s':>13} {'s':>6}"
             )
-            for name in ("first pass", "told what it did", "one changed template", "nothing new", "a look at rest"):
-                if name == "one changed template":
-                    source.commit({"template-3.yaml": _template(3, "nginx:2")})
+            for turn, name in enumerate(TURNS):
+                counted.is_hiding = HIDDEN in name
+                if name.startswith(CHANGED):
+                    source.commit({"template-3.yaml": _template(3, f"nginx:{turn}")})
                     _reconcile(source)
                 what = "look" if "look" in name else "pass"
                 rows[name] = _row(name, workers, counted, address, what)
     finally:
         for worker in workers:
             worker.end()
-    for name in ("one changed template", "a look at rest"):
+    for name in (CHANGED, f"{CHANGED}{HIDDEN}", "a look at rest"):
         row = rows[name]
         yield figure(scenario, f"{name}, of one agent", row.size, BYTES, remark=f"{row.requests:.2f} requests")
         yield figure(scenario, f"{name}, the host's CPU for one agent", 1000 * row.cpu, "CPU ms")
@@ -124,7 +128,9 @@ def _acted(folder: Path, name: str, member: FakeCluster, address: str, *, is_loo
     """Run a pass, or a look, of one agent; return what went wrong."""
     environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(folder / "cache"), **AUTHOR}
     environment["GIT_SSL_CAINFO"] = str(folder / "server.crt")
-    with open_repository_for_branches(address, f"agent {name}", environment=environment) as repository:
+    with open_repository_for_branches(
+        f"{address}/{name}/fleet.git", f"agent {name}", environment=environment
+    ) as repository:
         agent = Agent(
             repository=repository,
             options=AgentOptions(cluster=name),
@@ -148,10 +154,10 @@ def _row(name: str, workers: Sequence[_Worker], counted: HostWork, address: str,
     total = done.requests.total()
     cpu = sum(turn.cpu for turn in turns)
     row = f"{total:>9} {done.received / 1e6:>8.2f} {done.sent / 1e6:>8.2f} {done.cpu:>9.2f} {cpu:>11.1f}"
-    print(f"{name:22} {row} {time.monotonic() - begun:>6.0f}")
+    print(f"{name:36} {row} {time.monotonic() - begun:>6.0f}")
     each = ", ".join(f"{count / agents:.2f} {asked}" for asked, count in sorted(done.requests.items()))
     size = (done.received + done.sent) / agents
-    print(f"{'  of one agent':22} {each}; {size:,.0f} bytes, {1000 * done.cpu / agents:.1f} ms of the host", flush=True)
+    print(f"{'  of one agent':36} {each}; {size:,.0f} bytes, {1000 * done.cpu / agents:.1f} ms of the host", flush=True)
     faults = tuple(fault for turn in turns for fault in turn.faults)
     return HostRow(total / agents, size, done.cpu / agents, faults)
 

@@ -17,6 +17,7 @@ class HostWork:
     """The work that a host has had: requests by what they ask, bytes both ways, CPU seconds of its git processes."""
 
     def __init__(self) -> None:
+        self.is_hiding = False
         self.requests: Counter[str] = Counter()
         self.received = self.sent = 0
         self.cpu = 0.0
@@ -42,7 +43,7 @@ class HostWork:
 
 @contextmanager
 def git_host(repository: Path, certificate: Path, work: HostWork) -> Iterator[str]:
-    """Serve a repository for as long as the block, and yield its address."""
+    """Serve a repository for as long as the block, and yield its address, below which each agent has its own."""
 
     class Handler(_Handler):
         root, counted = repository, work
@@ -54,11 +55,21 @@ def git_host(repository: Path, certificate: Path, work: HostWork) -> Iterator[st
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"https://127.0.0.1:{server.server_address[1]}/fleet.git"
+        yield f"https://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+_HIDDEN = (
+    "uploadpack.hideRefs=HEAD",
+    "uploadpack.hideRefs=refs",
+    "uploadpack.hideRefs=!refs/heads/argosy/cluster/{name}",
+    "uploadpack.hideRefs=!refs/heads/argosy/agent/{name}",
+    "receive.hideRefs=refs",
+    "receive.hideRefs=!refs/heads/argosy/agent/{name}",
+)
 
 
 class _Server(ThreadingHTTPServer):
@@ -96,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: bytes) -> None:
         asked = urlsplit(self.path)
-        inside = asked.path.removeprefix("/fleet.git")
+        name, inside = asked.path.removeprefix("/").split("/fleet.git", 1)
         environment = {
             "PATH": os.environ["PATH"],
             "GIT_CONFIG_NOSYSTEM": "1",
@@ -112,7 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
             "REMOTE_USER": "agent",
             "REMOTE_ADDR": "127.0.0.1",
         }
-        command = ["git", "-c", "http.receivepack=true", "-c", "safe.directory=*", "http-backend"]
+        hidden = _HIDDEN if self.counted.is_hiding else ()
+        given = ("http.receivepack=true", "safe.directory=*", *(each.format(name=name) for each in hidden))
+        command = ["git", *(word for each in given for word in ("-c", each)), "http-backend"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         assert process.stdin is not None
         assert process.stdout is not None
