@@ -27,7 +27,7 @@ class Forked(list[int]):
 
 @pytest.fixture(autouse=True)
 def forked(monkeypatch: pytest.MonkeyPatch) -> Forked:
-    """What runs tests may have threads; they do nothing that a process that is forked here would miss."""
+    """Count forks: the threads that a runner of tests may have do nothing that a forked process would miss."""
     found, fork = Forked(), os.fork
 
     def recorded_fork() -> int:
