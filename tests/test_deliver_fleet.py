@@ -14,6 +14,8 @@ from reconciler.ledger.inventory import ApplyOutcome, Inventory
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import results_in_parallel
 from reconciler.members.visits import MemberReach
+from reconciler.observe.cluster_status import MemberObservation
+from reconciler.observe.objects import observe_cluster
 from reconciler.plans.model import ClusterDesired, Plan
 from render.errors import GitError
 
@@ -105,6 +107,38 @@ def test_the_time_that_a_cluster_has_had_already_is_part_of_its_time() -> None:
     assert 50.0 < given["a"] <= 60.0
     assert given["b"] <= 0.1
     assert outcomes(reports) == {"a": ApplyOutcome.CONVERGED, "b": FailureKind.DEADLINE}
+
+
+def test_what_a_look_said_of_the_whole_cluster_is_believed_for_a_while() -> None:
+    """Which cluster it is and what it serves; before it writes, or says that all is well, a pass asks who it is."""
+    clusters = fleet("a")
+    (job,) = jobs("a")
+    look = looked_at(clusters["a"], job)
+    for seconds, questions in ((0.0, []), (60.0, ["/version", "/api", "/apis"])):
+        asked = list[str]()
+        clusters["a"].faults[:] = [lambda request, asked=asked: asked.append(request.path)]  # type: ignore[misc]
+        options = FleetOptions(looks={"a": replace(look, at=time.monotonic() - seconds)})
+        assert outcomes(list(apply_fleet([job], opening(clusters), options))) == {"a": ApplyOutcome.CONVERGED}
+        assert [path for path in asked if path in {"/version", "/api", "/apis"}] == questions
+        assert "/api/v1/namespaces/kube-system" in asked
+
+
+@pytest.mark.parametrize("state", ["nothing is to be written", "something is"])
+def test_a_cluster_that_was_exchanged_after_a_look_is_not_taken_for_the_other(state: str) -> None:
+    clusters = fleet("a")
+    (job,) = jobs("a")
+    look = replace(looked_at(clusters["a"], job), identity="of another", at=time.monotonic())
+    if state.startswith("nothing"):
+        assert outcomes(list(apply_fleet([job], opening(clusters)))) == {"a": ApplyOutcome.CONVERGED}
+    reports = list(apply_fleet([job], opening(clusters), FleetOptions(looks={"a": look})))
+    assert outcomes(reports) == {"a": FailureKind.WRONG_CLUSTER}
+
+
+def looked_at(cluster: FakeCluster, job: ClusterJob) -> MemberObservation:
+    """The observation of a cluster that serves all that is wanted."""
+    observed = observe_cluster(cluster, job.desired, job.inventory)
+    assert observed.failure is None
+    return MemberObservation(cluster=job.cluster, discovery=observed.discovery, identity=observed.uid)
 
 
 def test_reports_come_as_clusters_finish() -> None:

@@ -19,8 +19,8 @@ from reconciler.members.visits import MemberReach, Visit
 from reconciler.observe.cluster_status import MemberObservation
 from reconciler.observe.findings import Finding, is_status_of_generation, observe_findings, unwell_workloads
 from reconciler.observe.members import MOST_SECONDS
-from reconciler.observe.objects import observe_cluster
-from reconciler.plans.cluster import make_plan
+from reconciler.observe.objects import observe_cluster, read_uid
+from reconciler.plans.cluster import failure_of_another_cluster, make_plan
 from reconciler.plans.equal_objects import PlansOfEquals
 from reconciler.plans.model import WRITES, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from render.model import ObjectRef
@@ -238,13 +238,16 @@ class _FleetRun:
 
     def _apply_job(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
         job = replace(job, desired=self._options.decrypt(client, job.desired))
-        observed, plan = self._observe_and_plan(observing, job, self._recent_look(job.cluster))
+        look = self._recent_look(job.cluster)
+        observed, plan = self._observe_and_plan(observing, job, look)
         plan = plan_without_doubts(client, plan)
         if self._options.is_observing:
             plan = plan_with_answers(client, plan)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run and (failure := self._options.before_writing(plan)):
+            return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=failure)
+        if look is not None and (failure := _failure_if_exchanged(client, plan)):
             return ClusterReport(cluster=job.cluster, observed=observed, plan=plan, failure=failure)
         applied = apply_plan(client, plan, self._options.apply)
         report = ClusterReport(
@@ -287,6 +290,19 @@ class _FleetRun:
             return replace(report, failure=findings)
         has_unwell = bool(unwell_workloads(live_objects(report)))
         return replace(report, findings=findings, has_unwell=has_unwell)
+
+
+def _failure_if_exchanged(client: Client, plan: Plan) -> Failure | None:
+    """Ask a cluster that was believed to be the one that was looked at, where nothing will be written to it.
+
+    What writes asks by itself.
+    """
+    if plan.writes or plan.members != plan.recorded:
+        return None
+    uid = read_uid(client)
+    if isinstance(uid, Failure):
+        return uid
+    return None if uid == plan.uid else failure_of_another_cluster(plan.cluster, uid, plan.uid)
 
 
 def _findings_about_workloads(client: Client, report: ClusterReport) -> dict[ObjectRef, tuple[Finding, ...]]:
