@@ -110,7 +110,7 @@ def test_the_time_that_a_cluster_has_had_already_is_part_of_its_time() -> None:
 
 
 def test_what_a_look_said_of_the_whole_cluster_is_believed_for_a_while() -> None:
-    """Which cluster it is and what it serves; before it writes, or says that all is well, a pass asks who it is."""
+    """It says which cluster it is and what that serves; before a pass writes, or says that all is well, it asks."""
     clusters = fleet("a")
     (job,) = jobs("a")
     look = looked_at(clusters["a"], job)

@@ -30,7 +30,8 @@ class ApplyProgress:
         """Count a cluster that is done."""
         self._done += 1
         self._reports_since_last_line.append(report)
-        self._log.progress(self._line(()))
+        if self._log.is_terminal:  # in words they take time for each that is not told of yet
+            self._log.progress(self._line(()))
 
     def tell(self, under_way: Sequence[str]) -> None:
         """Tell what is done and what is under way: at once on a terminal, elsewhere if there was no line for long."""
