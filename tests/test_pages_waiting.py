@@ -57,7 +57,8 @@ def test_the_box_to_copy_holds_the_command_alone_and_it_is_one(
 def test_what_people_can_do_with_a_rollout_names_its_namespace(fleet: MemoryFleet) -> None:
     page = browser_of(fleet.repository).answered("/rollouts").text
     verbs = ("approve", "pause", "resume", "abort", "retry")
-    assert copied(page) == [f"argosy rollout {verb} api -n shop --commit" for verb in verbs]
+    lets_go_on = "argosy rollout approve api -n shop --wave canary --commit"
+    assert copied(page) == [lets_go_on, *(f"argosy rollout {verb} api -n shop --commit" for verb in verbs)]
 
 
 def test_names_that_a_shell_would_read_otherwise_are_quoted() -> None:
