@@ -137,6 +137,8 @@ def test_a_page_has_each_figure_at_the_speed_of_its_bar() -> None:
     )
     assert page_of(report).partition("\n## S\n")[2].splitlines() == [
         "",
+        f"`run`, commit `{'c' * 12}`, 2026-01-02 03:04 UTC",
+        "",
         "| measure | here | there | must | aim | kept |",
         "|---|---|---|---|---|---|",
         "| time | 2 CPU s | 1 | 1 | 0.500 | yes |",

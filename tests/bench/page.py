@@ -5,7 +5,7 @@ from itertools import groupby
 
 from .figures import TIMES, Figure, amount
 from .machine import LOOP_OF_BARS, Machine
-from .report import Report
+from .report import Report, Run
 
 _HEAD = """\
 # What it costs
@@ -13,7 +13,8 @@ _HEAD = """\
 This page is made by a program, of figures that it measured on one machine. They are of whole commands, from start to \
 exit, with all processes that these begin. CPU seconds count, because other work on the same machine changes them least.
 
-**The machine.** {machine}. The figures are of {begun}, of commit {commits}, and took {minutes} minutes.
+**The machine.** {machine}. The figures are of {begun}, and took {minutes} minutes; each table \
+names the commit that it is of.
 
 **Bars.** *Must* is the most that a figure may be, *aim* the most that it should be. Their seconds are those of a \
 quiet machine on which a fixed loop takes {reference} s of CPU; here it takes {loop} s, and this machine is {slower}. \
@@ -44,16 +45,18 @@ def page_of(report: Report) -> str:
     head = _HEAD.format(
         machine=machine,
         begun=" to ".join(sorted({run.begun[:10] for run in report.runs})),
-        commits=" and ".join(dict.fromkeys(f"`{run.commit[:12]}`" for run in report.runs)),
         minutes=f"{sum(run.seconds for run in report.runs) / 60:.0f}",
         reference=amount(LOOP_OF_BARS),
         loop=amount(machine.loop),
         slower=_speed(machine),
     )
-    parts = (
-        _section(name, [*figures], report) for name, figures in groupby(report.figures, lambda each: each.scenario)
-    )
-    return head + "".join(parts) + "".join(_failures(report))
+    parts = "".join(_section(run, name, figures) for run in report.runs for name, figures in _by_scenario(run))
+    return head + parts + "".join(_failures(report))
+
+
+def _by_scenario(run: Run) -> Iterator[tuple[str, list[Figure]]]:
+    for name, figures in groupby(run.figures, lambda each: each.scenario):
+        yield name, [*figures]
 
 
 def _speed(machine: Machine) -> str:
@@ -61,11 +64,12 @@ def _speed(machine: Machine) -> str:
     return f"{amount(times)} times as slow" if times >= 1 else f"{amount(1 / times)} times as fast"
 
 
-def _section(name: str, figures: list[Figure], report: Report) -> str:
-    times = report.loops.get(name, report.machine.loop) / LOOP_OF_BARS
+def _section(run: Run, name: str, figures: list[Figure]) -> str:
+    times = run.loop / LOOP_OF_BARS
     rows = "".join(_row(each, times) for each in figures)
     peers = "".join(f"\n* {each.measure}: {each.peer}" for each in figures if each.peer)
-    return f"\n## {name[0].upper()}{name[1:]}\n\n{_TABLE}{rows}" + (f"{peers}\n" if peers else "")
+    made = f"`{run.words}`, commit `{run.commit[:12]}`, {run.begun[:16].replace('T', ' ')} UTC"
+    return f"\n## {name[0].upper()}{name[1:]}\n\n{made}\n\n{_TABLE}{rows}" + (f"{peers}\n" if peers else "")
 
 
 def _row(each: Figure, times: float) -> str:
