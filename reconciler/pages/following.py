@@ -6,7 +6,7 @@ being read; it is of one instant or of the other, never of both. Where reading t
 ones after all, as a document for programs always does.
 
 Nobody looks all day. Once no page was asked for during some minutes, the thread reads nothing more until the next one
-is. It yields to other work of the machine as far as the machine allows that, as ``nice`` does.
+is. Beside passes it yields to these, as far as the machine allows that, as ``nice`` does.
 """
 
 import os
@@ -22,7 +22,7 @@ from render.errors import ReconcileError
 
 _PAUSE = 1.0
 """The seconds between two looks at the branches."""
-_NICENESS = 10
+_NICENESS = 5
 LONGEST_BEHIND = 30.0
 """The seconds for which pages of the commits before are shown at most, while newer ones are being read."""
 LOOKED_AT = 600.0
@@ -56,9 +56,9 @@ class NewestCommits:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def follow(self) -> None:
-        """Begin to read the newest commits ahead."""
-        self._thread = threading.Thread(target=self._follow, name="pages-follow", daemon=True)
+    def follow(self, *, is_nice: bool = False) -> None:
+        """Begin to read the newest commits ahead; ``is_nice``: other work of this machine comes first."""
+        self._thread = threading.Thread(target=self._follow, args=(is_nice,), name="pages-follow", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -94,9 +94,10 @@ class NewestCommits:
         """Say whether nobody has asked for a page lately."""
         return self._clock() - self._asked_at >= LOOKED_AT
 
-    def _follow(self) -> None:
+    def _follow(self, is_nice: bool) -> None:
         with suppress(OSError, AttributeError):  # where a thread has no priority of its own, it has that of all
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+            if is_nice:
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         try:
             while not self._is_ended.is_set():
                 if not self._is_idle:

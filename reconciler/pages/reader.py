@@ -107,15 +107,18 @@ class FleetReader:
         with open_repository(self.location, refresh=False) as repository:
             return self._refs_now(repository).name
 
-    def follow(self, read: "Callable[[FleetReader, FleetInstant], object]") -> None:
-        """Read the newest commits ahead from now on, by what ``read`` asks for of them."""
+    def follow(self, read: "Callable[[FleetReader, FleetInstant], object]", *, is_nice: bool = False) -> None:
+        """Read the newest commits ahead from now on, by what ``read`` asks for of them.
+
+        ``is_nice``: other work of this machine comes first.
+        """
         self._newest = NewestCommits(
             find=lambda: self.commits_shown(""),
             read=lambda commits: read(self, commits),
             settle=self._forget_former,
             log=self._log,
         )
-        self._newest.follow()
+        self._newest.follow(is_nice=is_nice)
 
     def commits_shown(self, at: str, *, waits: bool = True) -> FleetInstant:
         """Return the commits that ``at`` means ("": the newest).

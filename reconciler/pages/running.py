@@ -50,5 +50,5 @@ class RunningPage:
             for name, location in locations.items():
                 if name not in self._readers:
                     self._readers[name] = FleetReader(location, name, asks_members=False)
-                    self._readers[name].follow(read_ahead)
+                    self._readers[name].follow(read_ahead, is_nice=True)
             return dict(self._readers)
