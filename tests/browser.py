@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -63,7 +63,7 @@ class Browsing:
     def press(self, *keys: str) -> None:
         """Press keys one after the other, wherever the focus is."""
         for key in keys:
-            self.driver.switch_to.active_element.send_keys(key)
+            ActionChains(self.driver).send_keys(key).perform()
 
     def focused(self) -> WebElement:
         return self.driver.switch_to.active_element
