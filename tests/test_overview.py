@@ -190,8 +190,9 @@ def test_a_loss_that_breaks_something_is_named(tmp_path: Path) -> None:
 
 
 def test_of_the_past_losses_are_not_asked(fleet: MemoryFleet) -> None:
-    survival = told(fleet, losses=AskLosses.ALWAYS, at="HEAD")["survival"]
-    assert {each["reason"] for each in survival} == {"of the past it is asked by argosy simulate --n-minus 1 --at"}
+    found = told(fleet, losses=AskLosses.ALWAYS, at="HEAD")
+    command = f"argosy simulate --n-minus 1 --at {found['now']}"
+    assert {each["reason"] for each in found["survival"]} == {f"of the past it is asked by {command}"}
 
 
 def test_the_lead_time_is_that_from_the_source_commit_to_health_everywhere(fleet: MemoryFleet) -> None:

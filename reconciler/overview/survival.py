@@ -34,7 +34,6 @@ _LARGEST, _MOST_ANSWERS, _MOST_BREAKING = 4 << 20, 16, 20
 MOST_DECISIONS = 5_000
 """So many decisions are made without being asked for: they take about a second."""
 _PLACES = (SpreadField.CLUSTER, SpreadField.REGION)
-_PAST = "of the past it is asked by argosy simulate --n-minus 1 --at"
 
 
 class AskLosses(StrEnum):
@@ -80,7 +79,8 @@ class _AnswersFile(Struct, frozen=True, kw_only=True):
 def survival_of_fleet(asked: AskedFleet, log: Log, when: AskLosses) -> tuple[Survival, ...]:
     """Return whether the fleet survives each kind of loss, as far as that is known or worth to be asked."""
     if asked.is_past:
-        return tuple(Survival(by=str(by), reason=_PAST) for by in _PLACES)
+        reason = f"of the past it is asked by argosy simulate --n-minus 1 --at {instant_text(asked.instant)}"
+        return tuple(Survival(by=str(by), reason=reason) for by in _PLACES)
     path, key = asked.repository.cache_dir / _FILE, _key(asked)
     content = read_privately(path, _LARGEST)
     file = (value_of_json_text(content, _AnswersFile) if content else None) or _AnswersFile()

@@ -161,18 +161,20 @@ def _waiting(overview: FleetOverview) -> Section:
 
 
 def _survival(overview: FleetOverview) -> Section:
-    lines = tuple(_words_of_survival(each) for each in overview.survival)
+    lines = tuple(words_of_survival(each) for each in overview.survival)
     assumed = dict.fromkeys(words for each in overview.survival for words in each.assumptions)
     is_answered = any(each.asked_at and not each.reason for each in overview.survival)
     ideal = "if everything was placed anew at once; what really happens: argosy simulate --without-cluster NAME"
     return Section(title="COULD WE LOSE ONE", before=(*lines, *([ideal] if is_answered else ()), *assumed))
 
 
-def _words_of_survival(each: Survival) -> str:
+def words_of_survival(each: Survival) -> str:
+    """Return whether any one cluster or region could be lost, in a line."""
     if each.reason:
         return f"any {each.by}: {each.reason}" if each.asked_at else f"any {each.by}: not asked: {each.reason}"
     if not each.breaking:
-        return f"any {each.by}: yes, none of {counted_noun(each.losses, 'loss', 'losses')} breaks anything"
+        silent = " if silent clusters run on" if each.assumptions else ""
+        return f"any {each.by}: yes{silent}, none of {counted_noun(each.losses, 'loss', 'losses')} breaks anything"
     worst = each.worst[0]
     what = counted_noun(worst.objects, "object") if worst.objects else counted_noun(worst.overdrawn, "full cluster")
     first = f", such as {worst.first[0]}" if worst.first else ""
