@@ -54,6 +54,18 @@ def test_the_box_to_copy_holds_the_command_alone_and_it_is_one(
     assert ended.code == 0, ended.err
 
 
+@pytest.mark.parametrize("address", ["/waiting", "/overview", "/rollouts"])
+def test_whoever_is_to_approve_sees_which_commit_the_change_came_by(address: str, fleet: MemoryFleet) -> None:
+    source = fleet.repository.git("rev-parse", "HEAD")
+    page = browser_of(fleet.repository).answered(address).text
+    words = html.unescape(re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", page)))
+    if address == "/rollouts":
+        assert f"It came by {source[:12]} Give api an image" in words
+        assert f"/commits/{source}" in links_of(page)
+    else:
+        assert f"Waiting: ApprovalMissing; it came by {source[:12]}, 'Give api an image' of " in words
+
+
 def test_what_people_can_do_with_a_rollout_names_its_namespace(fleet: MemoryFleet) -> None:
     page = browser_of(fleet.repository).answered("/rollouts").text
     verbs = ("approve", "pause", "resume", "abort", "retry")

@@ -181,6 +181,9 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     policy: Annotated[str, meaning_of_field("The rollout policy, with its kind.")]
     group: GroupOfRollout = UNSET
     change: Annotated[str, meaning_of_field("The digest of the change, by which it is approved, paused and aborted.")]
+    commits: Annotated[tuple[str, ...], meaning_of_field("The commits of the source that it came by.")] | UnsetType = (
+        UNSET
+    )
     phase: Annotated[str, meaning_of_field("`Progressing`, `Waiting`, `Paused`, `Failed`, `Held` or `Completed`.")]
     reason: Annotated[str, meaning_of_field("Why it is so, in a word.")]
     since: Annotated[str, meaning_of_field("The time at which it began.")]
@@ -224,6 +227,7 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
         policy=str(state.plan),
         group=value_unless_empty(state.group),
         change=state.change,
+        commits=value_unless_empty(state.commits),
         phase=state.phase,
         reason=state.reason,
         since=instant_text(state.since),

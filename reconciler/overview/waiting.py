@@ -26,6 +26,9 @@ from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
 from render.timing import epoch_text, instant_text
 from render.words import counted_noun
 
+_MOST_SOURCES = 3
+"""The most commits by which a change came that are told of."""
+
 
 class WaitsFor(StrEnum):
     """The kind of what waits for a person."""
@@ -102,11 +105,21 @@ def _rollouts(asked: AskedFleet) -> Iterator[Waiting]:
             yield Waiting(
                 kind=WaitsFor.APPROVAL if is_approval else WaitsFor.ROLLOUT,
                 subject=f"{state.name}, change {state.change}" + (f", wave {wave}" if wave else ""),
-                message=f"{state.phase}: {state.reason}",
+                message="; ".join((f"{state.phase}: {state.reason}", *_sources_in_words(asked.repository, state))),
                 since=instant_text(state.phase_since),
                 answer=state.next_step,
                 command=command_letting_rollout_go_on(state),
             )
+
+
+def _sources_in_words(repository: Repository, state: RolloutState) -> Iterator[str]:
+    """Yield the commits that a change came by, the last ones, as far as they are here: subject and author of each."""
+    for commit in state.commits[-_MOST_SOURCES:]:
+        try:
+            info = repository.commit_info(commit)
+        except GitError:
+            continue
+        yield f"it came by {commit[:12]}, {info.subject!r} of {info.author.partition(' <')[0]}"
 
 
 def _is_left_to_people(state: RolloutState) -> bool:

@@ -130,7 +130,8 @@ def _wave_in_words(wave: Wave) -> str:
         f"{wave.max_concurrent} at once" if wave.max_concurrent is not None else "",
         *(f"{each.limit} of each {each.field.value} at once" for each in wave.max_concurrent_by_field),
         f"{wave.max_failures} of it may fail" if wave.max_failures is not None else "",
-        f"{wave.approvals} persons approve" if wave.approvals > 1 else "approved" if wave.is_approval_required else "",
+        "needs an approval" if wave.is_approval_required and wave.approvals <= 1 else "",
+        f"needs approvals of {wave.approvals} persons" if wave.approvals > 1 else "",
         *_parts_of_gate(wave.gate),
     ]
     return ", ".join(filter(None, [f"wave {wave.name}: {who}", *limits]))
