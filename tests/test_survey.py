@@ -128,6 +128,13 @@ def test_a_cell_of_the_matrix_counts_objects_copies_replicas_and_how_they_stand(
     assert [(each.name, each.size) for each in matrix.columns] == [("north", 1), ("south", 2)]
 
 
+def test_what_is_in_no_cluster_is_told_with_its_row(fleet: MemoryFleet) -> None:
+    """The Service is selected by no policy."""
+    matrix = matrix_of_fleet(survey_of(fleet), MatrixQuestion(rows="kind"))
+    found = {each.name: each.unplaced for each in (*matrix.rows, *matrix.columns) if each.unplaced}
+    assert found == {"Service": {SurveyedState.WAITING: 1}}
+
+
 def test_the_cells_of_a_matrix_add_up_to_those_of_one_that_looks_closer(fleet: MemoryFleet) -> None:
     survey = survey_of(fleet)
     near = matrix_of_fleet(survey, MatrixQuestion(rows="object", columns="cluster"))

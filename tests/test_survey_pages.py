@@ -79,6 +79,28 @@ def test_a_page_of_the_past_shows_what_was(browser: Browser, repository: Reposit
     assert all(f"at={first}" in each for each in links_of(page) if each.startswith("/policies/")), links
 
 
+def test_a_row_of_what_is_in_no_cluster_has_its_mark(browser: Browser) -> None:
+    page = browser.get("/matrix?rows=object&columns=cluster").text
+    row = next(each for each in page.split("<tr>") if ">forgotten" in each or "/</span>forgotten" in each)
+    assert ('<svg class="mark waiting"' in row, "in no cluster" in row) == (True, True)
+
+
+def test_replicas_of_a_policy_are_said_to_be_those_that_are_placed(browser: Browser) -> None:
+    assert "places objects: 12 replicas placed" in re.sub("<[^>]+>", "", browser.get("/policies").text)
+    assert "<dt>Replicas placed</dt><dd>12</dd>" in browser.get("/policies/PropagationPolicy/shop/web").text
+
+
+def test_the_last_pass_of_a_cluster_is_said_to_have_ended_as_all_of_them_since(browser: Browser) -> None:
+    assert re.search(
+        "<dt>Last pass</dt><dd>Converged, <time[^>]*>as all of them for ", browser.get("/clusters/paris").text
+    )
+
+
+def test_an_empty_list_speaks_of_what_was_asked_only_where_something_was(browser: Browser) -> None:
+    assert "There is nothing here." in browser.get("/clusters/tokyo").text
+    assert "Nothing here is as you ask." in browser.get("/clusters/tokyo?state=Unwell").text
+
+
 WRONG = ["/clusters/nowhere", "/namespaces/nowhere", "/policies/ConfigMap/shop/web", "/policies/cpp/-/nowhere"]
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, UnsetType
 
-from .document import DocumentPart, OutputDocument, meaning_of_field
+from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
 from .parts import Rendered, StateWord
 from .survey_parts import RecordedAt, SourceOfRendered, commit_fields, words_of_states
 
@@ -19,6 +19,13 @@ class MatrixGroupPart(DocumentPart, frozen=True, kw_only=True):
 
     name: Annotated[str, meaning_of_field("The name of the group; empty for what is in none.")]
     size: Annotated[int, meaning_of_field("How many objects, or clusters, it stands for.")]
+    unplaced: (
+        Annotated[
+            Mapping[str, int],
+            meaning_of_field("How many objects of a row are in no cluster, in which state; left out if none is."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class MatrixCellPart(DocumentPart, frozen=True, kw_only=True):
@@ -79,4 +86,4 @@ def matrix_document(survey: "Survey", rows_are: str, columns_are: str, matrix: "
 
 
 def _group_part(each: "MatrixGroup") -> MatrixGroupPart:
-    return MatrixGroupPart(name=each.name, size=each.size)
+    return MatrixGroupPart(name=each.name, size=each.size, unplaced=value_unless_empty(words_of_states(each.unplaced)))

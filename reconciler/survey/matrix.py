@@ -7,7 +7,7 @@ cell counts; whoever wants to see into one asks for the rows and columns that it
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .choosing import Choice, ClusterChoice
 from .clusters import SurveyedCluster
@@ -70,10 +70,14 @@ class MatrixCell(Struct, frozen=True, kw_only=True):
 
 
 class MatrixGroup(Struct, frozen=True, kw_only=True):
-    """A row or a column: the name of the group ("": those of none), and how many objects or clusters are in it."""
+    """A row or a column: the name of the group ("": those of none), and how many objects or clusters are in it.
+
+    ``unplaced`` counts the objects of a row that are in no cluster, so in no cell, by their states.
+    """
 
     name: str
     size: int
+    unplaced: Mapping[SurveyedState, int] = field(default_factory=dict)
 
 
 class Matrix(Struct, frozen=True, kw_only=True):
@@ -102,7 +106,7 @@ def matrix_of_fleet(survey: Survey, question: MatrixQuestion) -> Matrix:
     seen = {name: column for name, column in columns.items() if column in wanted}
     keys = {name: (column, survey.usual.ranks[name]) for name, column in seen.items()}
     return Matrix(
-        rows=tuple(MatrixGroup(name=name, size=len(rows[name])) for name in shown_rows),
+        rows=tuple(_row_group(name, rows[name]) for name in shown_rows),
         columns=tuple(MatrixGroup(name=name, size=sizes[name]) for name in shown_columns),
         total_rows=len(rows),
         total_columns=len(sizes),
@@ -112,6 +116,11 @@ def matrix_of_fleet(survey: Survey, question: MatrixQuestion) -> Matrix:
             for column, cell in _cells_of_row(rows[row], seen, keys, question.objects.state).items()
         },
     )
+
+
+def _row_group(name: str, objects: Sequence[SurveyedObject]) -> MatrixGroup:
+    ranks = Counter(rank_of_state(each.worst.state) for each in objects if not each.replicas)
+    return MatrixGroup(name=name, size=len(objects), unplaced=states_by_rank(ranks))
 
 
 def _part(names: Sequence[str], offset: int, limit: int) -> Sequence[str]:
