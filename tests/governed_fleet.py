@@ -20,7 +20,7 @@ _WEB = [{**_DEPLOYMENTS[0], "name": "web"}]
 _OF_EUROPE = {"fieldSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": ["eu"]}]}}
 _WAVES = [
     {"name": "canary", "clusterAffinity": {"clusterNames": ["paris"]}, "approval": True},
-    {"name": "eu", "clusterAffinity": _OF_EUROPE, "maxConcurrent": 1},
+    {"name": "eu", "clusterAffinity": _OF_EUROPE, "maxConcurrent": 1, "allowEmpty": True},
 ]
 _CONDITION = {"conditionType": "Ready", "statusValues": ["True"]}
 _EXPECTED = {"group": "apps", "kind": "Deployment", "namespace": "shop", "name": "web", "clusters": ["berlin"]}

@@ -47,7 +47,7 @@ RolloutPolicy shop/web (rollout.yaml)
 about: apps/v1 Deployment named 'web' in namespace shop
 priority: 0
 does: wave canary: paris, needs an approval, healthy for 10m, within 1h
-does: wave eu: region in eu, 1 at once, healthy for 10m, within 1h
+does: wave eu: region in eu, may be empty, 1 at once, healthy for 10m, within 1h
 does: wave others: all clusters that are left, healthy for 10m, within 1h
 does: pauses once a cluster has failed
 does: a newer change: it takes the place of the one that goes out

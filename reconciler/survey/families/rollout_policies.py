@@ -127,6 +127,7 @@ def _wave_in_words(wave: Wave) -> str:
     if wave.size is not None:
         who = f"{wave.size} of {who if wave.cluster_affinity is not None else 'those that are left'}"
     limits = [
+        "may be empty" if wave.is_empty_allowed and not rest else "",
         f"{wave.max_concurrent} at once" if wave.max_concurrent is not None else "",
         *(f"{each.limit} of each {each.field.value} at once" for each in wave.max_concurrent_by_field),
         f"{wave.max_failures} of it may fail" if wave.max_failures is not None else "",
