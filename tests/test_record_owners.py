@@ -96,9 +96,7 @@ def test_a_member_that_passes_apply_to_again_is_applied_whatever_its_agent_refus
         + COMMIT.encode()
     )
     recorded = RecordedStatus(files={ClusterRecord.at("oslo"): record.content(), "inventory/oslo.yaml": inventory})
-    progress = progress_of_members(
-        recorded, Fleet(), [Cluster(name="oslo")], AskedCommits(newest=COMMIT), 1_800_000_000.0
-    )
+    progress = progress_of_members(recorded, Fleet(), [Cluster(name="oslo")], AskedCommits(newest=COMMIT))
     assert progress["oslo"].is_applied
 
 

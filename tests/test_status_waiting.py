@@ -151,7 +151,7 @@ def not_reached_yet(fleet: MemoryFleet) -> None:
     fleet.repository.git("update-ref", "-d", "refs/heads/argosy/status")
 
 
-AWAY = "us: not applied: the last run failed (first 3m ago): Unreachable: member is down"
+AWAY = "us: not applied: the last run failed (first at 2027-01-15T08:01:00Z): Unreachable: member is down"
 CLOSED = "AppliedFailed: Forbidden: closed"
 STARTING = "ReplicasMissing: readyReplicas: 0 of 2"
 NOT_MADE = (

@@ -115,7 +115,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
             held_at_newest=at_newest,
             newer_since=self.newer_since,
         )
-        found = progress_of_members(self.recorded, desired.fleet, desired.clusters, asked, self.now)
+        found = progress_of_members(self.recorded, desired.fleet, desired.clusters, asked)
         if not self.fetching:
             return found
         return {name: replace(each, hint=each.hint or self.fetching) for name, each in found.items()}

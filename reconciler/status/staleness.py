@@ -92,13 +92,13 @@ class AskedCommits(Struct, frozen=True, kw_only=True):
 
 
 def progress_of_members(
-    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], asked: AskedCommits, now: float
+    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], asked: AskedCommits
 ) -> Mapping[str, MemberProgress]:
     """Return the progress of every member towards the rendered commit that it is asked for."""
     records = recorded.clusters()
     found = {
         member.name: _progress_if_once_reached(
-            _progress_in_record(records[member.name], recorded.converged_commit(member.name), asked, now),
+            _progress_in_record(records[member.name], recorded.converged_commit(member.name), asked),
             member,
             fleet,
         )
@@ -147,18 +147,18 @@ def _progress_if_once_reached(progress: MemberProgress, member: Cluster, fleet: 
     return replace(progress, hint=hint)
 
 
-def _progress_in_record(record: ClusterRecord, converged: str, asked: AskedCommits, now: float) -> MemberProgress:
+def _progress_in_record(record: ClusterRecord, converged: str, asked: AskedCommits) -> MemberProgress:
     name = record.state.name
     commit = asked.asked_commit_of(name)
     if record.outcome and record.outcome not in _FINISHED:
-        return _progress_of_failure(record, now)
+        return _progress_of_failure(record)
     if record.refused:
         message = f"its agent refuses what its mirror has: {record.refused}"
         return MemberProgress(reason="Refused", message=message, hint=record.refused_hint, is_known=False)
     if record.state.condition_of_unseen_cluster:
-        return _progress_of_unseen(record, now)
+        return _progress_of_unseen(record)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
-        return _progress_of_silent(record, now)
+        return _progress_of_silent(record)
     is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
     # A cluster that was taken in again has no converged commit, whatever was applied to the one before it.
     if record.applied != commit or (not converged and record.outcome == ApplyOutcome.CONVERGED):
@@ -170,47 +170,50 @@ def _progress_in_record(record: ClusterRecord, converged: str, asked: AskedCommi
     return MemberProgress(since=record.since, is_complete=is_complete)
 
 
-def _progress_of_failure(record: ClusterRecord, now: float) -> MemberProgress:
+def _progress_of_failure(record: ClusterRecord) -> MemberProgress:
     why = f"{record.outcome}: {record.message}" if record.message else record.outcome
     return MemberProgress(
         reason=record.outcome,
-        message=f"{record.deployer or 'the last run'} failed{_age_of_first_failure(record.since, now)}: {why}",
+        message=f"{record.deployer or 'the last run'} failed{_time_of_first_failure(record.since)}: {why}",
         hint=record.hint,
         since=record.since,
         is_known=False,
     )
 
 
-def _progress_of_unseen(record: ClusterRecord, now: float) -> MemberProgress:
+def _progress_of_unseen(record: ClusterRecord) -> MemberProgress:
     """Return the progress of a cluster that we cannot see: it may be well, and nothing leaves it for that."""
     unseen = record.state.condition_of_unseen_cluster
     reason, since = str(unseen.get("reason") or ""), str(unseen.get("lastTransitionTime") or "")
     return MemberProgress(
         reason=reason,
-        message=f"it cannot be seen{_age_of_first_failure(since, now)}: {reason}: {unseen.get('message') or ''}",
+        message=f"it cannot be seen{_time_of_first_failure(since)}: {reason}: {unseen.get('message') or ''}",
         hint=record.state.unseen_hint or DOCTOR_HINT,
         since=since,
         is_known=False,
     )
 
 
-def _progress_of_silent(record: ClusterRecord, now: float) -> MemberProgress:
+def _progress_of_silent(record: ClusterRecord) -> MemberProgress:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
     is_reported = ready.get("status") != "True"
     since = record.state.failing_since or str(ready.get("lastTransitionTime") or "")
     why = f": {ready.get('reason', '')}: {ready.get('message', '')}" if is_reported else ""
     return MemberProgress(
         reason=str(ready.get("reason") or "NotReady") if is_reported else "NotReady",
-        message=f"the last look at it failed{_age_of_first_failure(since, now)}{why}",
+        message=f"the last look at it failed{_time_of_first_failure(since)}{why}",
         hint=SILENT_AGENT_HINT if ready.get("status") == UNKNOWN and not record.deployer else DOCTOR_HINT,
         since=since,
         is_known=False,
     )
 
 
-def _age_of_first_failure(since: str, now: float) -> str:
-    """Return the age of the first failure of a row; each later one is recorded only where it differs."""
-    return f" (first {time_since_in_words(since, now)} ago)" if since else ""
+def _time_of_first_failure(since: str) -> str:
+    """Return the time of the first failure of a row; each later one is recorded only where it differs.
+
+    Pages keep what they read of a commit for hours, in which an age would grow old.
+    """
+    return f" (first at {since})" if since else ""
 
 
 def time_since_in_words(since: str, now: float) -> str:
