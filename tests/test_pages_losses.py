@@ -68,5 +68,14 @@ def test_a_silent_cluster_that_counts_as_a_refuge_is_named(browser: Browser) -> 
     counted = (
         "oregon, recorded as silent or not ready at 2027-01-15T08:21:00Z, is counted on: what it holds is taken to run"
     )
-    for address in ("/what-if?by=cluster", "/overview"):
-        assert counted in words_of(browser.answered(address).text)
+    for address in ("/what-if?by=cluster", "/overview", "/what-if?without=berlin", "/what-if?cordon=berlin"):
+        assert counted in words_of(browser.answered(address).text), address
+
+
+def test_a_loss_of_a_cluster_that_is_silent_already_says_so(browser: Browser) -> None:
+    """The answer counts from its own time on, though replicas are missing there for longer."""
+    said = words_of(browser.answered("/what-if?without=oregon").text)
+    assert (
+        "oregon, recorded as silent or not ready at 2027-01-15T08:21:00Z, is so already: what is missing there" in said
+    )
+    assert "is counted on" not in said

@@ -485,3 +485,24 @@ def test_what_is_not_rendered_or_not_looked_at_is_said(tmp_path: Path, capsys: p
         "nobody has looked at lima, and it is taken to be ready",
     ]
     assert of_object(found, "web")["before"] == {"oslo": 3, "paris": 3, "rome": 3}
+
+
+def test_what_is_supposed_of_a_cluster_that_is_cordoned_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It keeps what it holds and may get more of that, which is no room for anything else."""
+    repository = fleet_of(tmp_path / "fleet")
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", "--now", "2026-03-01T08:00:00Z").code == 0
+    cordon = {"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}
+    paris = a_cluster("paris", region="south", zones=["paris-1"], taints=[cordon])
+    repository.commit({"paris.yaml": paris}, "Cordon paris")
+    already = "paris is cordoned already: to suppose it makes no pass decide otherwise"
+    refuge = "paris is cordoned: nothing new comes to it, but what it holds may get more replicas there"
+    for words, said in (
+        (("--cordon", "paris"), [already]),
+        (("--without-cluster", "rome"), [refuge]),
+        (("--without-cluster", "paris"), []),
+        (("--n-minus", "1"), [refuge]),
+    ):
+        _, document = simulated(repository, capsys, *words)
+        assert [each for each in document["assumptions"] if "cordoned" in each] == said, words

@@ -1,9 +1,12 @@
 """The assumptions of an answer: all that it takes for granted, because no pass and nobody else can know it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from reconciler.console.cluster_lists import shortened_cluster_list
+from reconciler.ledger.facts import Facts
 from reconciler.pipeline.previous import Previous
+from render.binding import Binding
+from render.cluster import CORDON, Cluster
 from render.failover.health import NOT_READY_KEY, UNREACHABLE_KEY
 
 from .losses import Losses
@@ -19,6 +22,7 @@ def assumptions_of_losses(losses: Losses, facts: Sequence[FactAge], observed: Co
     blind = [each.cluster for each in facts if not each.has_capacity]
     return (
         *words_of_silent_refuges(losses),
+        *words_of_cordoned_clusters(losses.clusters, losses.placed.values()),
         *words_of_unseen_clusters(facts, observed, ()),
         *([f"what may go to {_names(blind)} has room there, for no capacity is known"] if blind else ()),
         "what a loss takes is placed anew at once; --without-cluster NAME says when that happens by itself, if ever",
@@ -26,16 +30,59 @@ def assumptions_of_losses(losses: Losses, facts: Sequence[FactAge], observed: Co
 
 
 def words_of_silent_refuges(losses: Losses) -> Iterator[str]:
-    """Yield that clusters of which it is not known that they are ready count as a refuge, as they hold something.
+    """Yield that clusters of which it is not known that they are ready count as a refuge of every loss."""
+    yield from words_of_silent_clusters(losses.clusters, losses.placed.values(), losses.inputs.facts)
+
+
+def words_of_silent_clusters(clusters: Iterable[Cluster], placed: Iterable[Binding], facts: Facts) -> Iterator[str]:
+    """Yield that clusters of which it is not known that they are ready are counted on, as they hold something.
 
     What is there stays, and may get more; nothing that is not there comes to them.
     """
-    occupied = {target.name for each in losses.placed.values() for target in each.targets}
-    for cluster in losses.clusters:
-        if cluster.name in occupied and any(taint.key in _SILENT for taint in cluster.taints):
-            facts = losses.inputs.facts.get(cluster.name)
-            at = f" at {facts.observed_at}" if facts and facts.observed_at else ""
-            yield f"{cluster.name}, recorded as silent or not ready{at}, is counted on: what it holds is taken to run"
+    occupied = _occupied_clusters(placed)
+    for cluster in clusters:
+        if cluster.name in occupied and _is_silent(cluster):
+            yield f"{_recorded_as_silent(cluster, facts)}, is counted on: what it holds is taken to run"
+
+
+def words_of_cordoned_clusters(clusters: Iterable[Cluster], placed: Iterable[Binding]) -> Iterator[str]:
+    """Yield that clusters which are cordoned may get more of what they hold."""
+    occupied = _occupied_clusters(placed)
+    for cluster in clusters:
+        if cluster.name in occupied and _is_cordoned(cluster):
+            yield f"{cluster.name} is cordoned: nothing new comes to it, but what it holds may get more replicas there"
+
+
+def words_of_clusters_supposed_as_they_are(
+    clusters: Iterable[Cluster], lost: Collection[str], cordoned: Collection[str], facts: Facts
+) -> Iterator[str]:
+    """Yield of which clusters it is supposed what they are already."""
+    for cluster in clusters:
+        if cluster.name in lost and _is_silent(cluster):
+            yield (
+                f"{_recorded_as_silent(cluster, facts)}, is so already:"
+                " what is missing there is counted from the time of this answer on, not from that of its silence"
+            )
+        if cluster.name in cordoned and _is_cordoned(cluster):
+            yield f"{cluster.name} is cordoned already: to suppose it makes no pass decide otherwise"
+
+
+def _recorded_as_silent(cluster: Cluster, facts: Facts) -> str:
+    known = facts.get(cluster.name)
+    at = f" at {known.observed_at}" if known and known.observed_at else ""
+    return f"{cluster.name}, recorded as silent or not ready{at}"
+
+
+def _occupied_clusters(placed: Iterable[Binding]) -> frozenset[str]:
+    return frozenset(target.name for each in placed for target in each.targets)
+
+
+def _is_silent(cluster: Cluster) -> bool:
+    return any(taint.key in _SILENT for taint in cluster.taints)
+
+
+def _is_cordoned(cluster: Cluster) -> bool:
+    return any((taint.key, taint.effect) == (CORDON.key, CORDON.effect) for taint in cluster.taints)
 
 
 def assumptions_of_headroom(

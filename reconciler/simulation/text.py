@@ -10,6 +10,7 @@ from textwrap import wrap
 from reconciler.console.clock import age_in_words
 from reconciler.console.cluster_lists import shortened_cluster_list
 from reconciler.console.groups import counts_of_objects_by_kind, group_items
+from reconciler.pipeline.decisions import clusters_of_pass
 from reconciler.pipeline.movements import Movement, moved_words, movement_words
 from render.model import ObjectRef
 from render.timing import instant_text
@@ -22,12 +23,20 @@ from .alterations import (
     LostClusters,
     ScaledObject,
     TaintedCluster,
+    altered_clusters,
     lost_clusters,
 )
-from .assumptions import words_of_pass_before, words_of_unseen_clusters
+from .assumptions import (
+    words_of_clusters_supposed_as_they_are,
+    words_of_cordoned_clusters,
+    words_of_pass_before,
+    words_of_silent_clusters,
+    words_of_unseen_clusters,
+)
 from .costs import lines_of_simulated_costs
 from .objects import Downtime, LostCopies, SimulatedObject
 from .outcome import FactAge, SimulationOutcome
+from .simulated_pass import SimulatedPass
 
 _WIDTH = 80
 _UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
@@ -272,7 +281,8 @@ def lines_of_facts(facts: Iterable[FactAge], now: datetime) -> Iterator[str]:
 def assumptions_of_simulation(outcome: SimulationOutcome) -> tuple[str, ...]:
     """Return what the answer takes for granted, because no pass can know it."""
     lost, said = lost_clusters(outcome.simulation.alterations), list[str]()
-    inputs = outcome.simulation.base.inputs
+    base = outcome.simulation.base
+    inputs = base.inputs
     said += words_of_pass_before(inputs.previous, inputs.source)
     if lost:
         said += words_of_unseen_clusters(outcome.facts, inputs.facts, lost)
@@ -280,6 +290,18 @@ def assumptions_of_simulation(outcome: SimulationOutcome) -> tuple[str, ...]:
         said.append(
             f"{'it is' if is_one else 'they are'} known not to be ready from the beginning on, as after 30 s of silence"
         )
+    said += _words_of_unwell_clusters(base, outcome.simulation.alterations)
     if outcome.steps or outcome.ideal:
         said.append("clusters apply at once what they are given, and it is healthy a second later")
     return tuple(said)
+
+
+def _words_of_unwell_clusters(base: SimulatedPass, alterations: Sequence[Alteration]) -> Iterator[str]:
+    """Yield how clusters count that are silent or cordoned before anything is supposed."""
+    lost, facts = lost_clusters(alterations), base.inputs.facts
+    cordoned = altered_clusters(each for each in alterations if isinstance(each, CordonedClusters))
+    clusters, placed = clusters_of_pass(base.inputs)[0].clusters, base.bindings.values()
+    yield from words_of_clusters_supposed_as_they_are(clusters, lost, cordoned, facts)
+    left = [each for each in clusters if each.name not in lost]
+    yield from words_of_silent_clusters(left, placed, facts)
+    yield from words_of_cordoned_clusters([each for each in left if each.name not in cordoned], placed)
