@@ -150,6 +150,17 @@ def test_a_matrix_of_one_state_has_the_cells_that_are_in_it_alone(fleet: MemoryF
     assert list(matrix_of_fleet(survey_of(fleet), question).cells) == [("Deployment.apps default/web", "oslo")]
 
 
+def test_a_matrix_of_one_state_has_what_is_so_anywhere_though_it_is_worse_elsewhere(fleet: MemoryFleet) -> None:
+    """It left out the ConfigMap of which nobody knows in oslo, though the matrix of all shows its cells as well."""
+    fleet.down = {"oslo"}
+    fleet.now += 60
+    fleet.run()
+    question = MatrixQuestion(rows="object", columns="cluster", objects=Choice(state="Well"))
+    matrix = matrix_of_fleet(survey_of(fleet), question)
+    assert [(each.name, each.size) for each in matrix.rows] == [("ConfigMap default/settings", 1)]
+    assert list(matrix.cells) == [("ConfigMap default/settings", "paris"), ("ConfigMap default/settings", "rome")]
+
+
 def test_a_part_of_a_matrix_says_how_many_rows_and_columns_there_are(fleet: MemoryFleet) -> None:
     question = MatrixQuestion(
         rows="object", columns="cluster", clusters=ClusterChoice(region="south"), row_offset=1, column_offset=1, limit=1

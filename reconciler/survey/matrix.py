@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .choosing import Choice, ClusterChoice
 from .clusters import SurveyedCluster
@@ -96,8 +97,9 @@ def matrix_of_fleet(survey: Survey, question: MatrixQuestion) -> Matrix:
     columns = {each.name: column_of(each) for each in survey.clusters if question.clusters.is_in_place(each)}
     row_of = ROWS[question.rows]
     rows: dict[str, list[SurveyedObject]] = defaultdict(list)
+    wanted_objects, state = replace(question.objects, state=""), question.objects.state
     for each in survey.objects:
-        if question.objects.has_object(each):
+        if wanted_objects.has_object(each) and _is_anywhere_in_state(each, state):
             rows[row_of(each)].append(each)
     sizes = Counter(columns.values())
     shown_rows = _part(sorted(rows), question.row_offset, question.limit)
@@ -121,6 +123,11 @@ def matrix_of_fleet(survey: Survey, question: MatrixQuestion) -> Matrix:
 def _row_group(name: str, objects: Sequence[SurveyedObject]) -> MatrixGroup:
     ranks = Counter(rank_of_state(each.worst.state) for each in objects if not each.replicas)
     return MatrixGroup(name=name, size=len(objects), unplaced=states_by_rank(ranks))
+
+
+def _is_anywhere_in_state(each: SurveyedObject, state: str) -> bool:
+    """Say whether an object is in a state in any cluster, or all in all, as what is in no cluster ("": any state)."""
+    return not state or each.worst.state == state or any(found == state for found in each.counts)
 
 
 def _part(names: Sequence[str], offset: int, limit: int) -> Sequence[str]:
