@@ -359,3 +359,14 @@ def test_a_timeline_has_an_entry_for_each_commit_with_what_it_moved(ask: Ask) ->
     shorter = ask.json("history", "--commits", "--limit", "1")
     assert (len(shorter["entries"]), shorter["following"]) == (1, first["commit"])
     assert ask.json("history", "--commits", "--rev", shorter["following"])["entries"] == [first]
+    of_oslo = ask.json("history", "cluster/oslo", "--commits")["entries"][0]
+    assert {name: of_oslo[name] for name in numbers} == {
+        "objects": 1,
+        "clusters": 1,
+        "arrivals": 0,
+        "departures": 1,
+        "replicasBefore": 2,
+        "replicasAfter": 0,
+        "movedReplicas": 2,
+    }
+    assert of_oslo["firstClusters"] == ["oslo"]

@@ -4,7 +4,7 @@ A history tells of every object. Of a commit that moved a thousand of them a tim
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby, islice
 
 from msgspec import Struct
@@ -18,47 +18,56 @@ from .subjects import Subject, events_of_subject
 
 
 class TimelineEntry(Struct, frozen=True, kw_only=True):
-    """A rendered commit, and what it changed of objects."""
+    """A rendered commit, and what it changed of objects; in ``cluster`` alone, if one is named."""
 
     step: RenderedStep
     events: tuple[ObjectEvent, ...]
+    cluster: str = ""
 
     @property
     def clusters(self) -> tuple[str, ...]:
         """The clusters in which something is otherwise."""
-        return tuple(sorted(frozenset().union(*(each.clusters for each in self.events))))
+        return self._meant(sorted(frozenset().union(*(each.clusters for each in self.events))))
+
+    def _meant(self, clusters: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some clusters that it tells of."""
+        return tuple(each for each in clusters if self.cluster in {"", each})
 
     @property
     def arrivals(self) -> int:
         """The number of times that an object came to a cluster."""
-        return sum(len(each.gained) for each in self.events)
+        return sum(len(self._meant(each.gained)) for each in self.events)
 
     @property
     def departures(self) -> int:
         """The number of times that an object left a cluster."""
-        return sum(len(each.lost) for each in self.events)
+        return sum(len(self._meant(each.lost)) for each in self.events)
 
     @property
     def replicas_before_and_after(self) -> tuple[int, int]:
         """The replicas of what changed in numbers, before and after, where these changed."""
-        changed = [each for event in self.events for each in event.replicas]
+        changed = [each for event in self.events for each in event.replicas if self.cluster in {"", each.cluster}]
         return sum(each.before for each in changed), sum(each.after for each in changed)
 
     @property
     def moved_replicas(self) -> int:
         """The replicas that are in other clusters than before: some lost what others got of the same object."""
-        return sum(
-            min(
-                sum(max(each.before - each.after, 0) for each in event.replicas),
-                sum(max(each.after - each.before, 0) for each in event.replicas),
-            )
-            for event in self.events
-        )
+        return sum(self._moved_replicas_of_event(each) for each in self.events)
+
+    def _moved_replicas_of_event(self, event: ObjectEvent) -> int:
+        """Return the replicas that moved; of a cluster that is named, those that it lost or got."""
+        lost = sum(max(each.before - each.after, 0) for each in event.replicas)
+        gained = sum(max(each.after - each.before, 0) for each in event.replicas)
+        own = (abs(each.after - each.before) for each in event.replicas if each.cluster == self.cluster)
+        return min(lost, gained, sum(own)) if self.cluster else min(lost, gained)
 
     @property
     def other_bytes(self) -> int:
         """The number of objects with other fields in clusters that they stay in, or that are overridden otherwise."""
-        return sum(bool(each.changes or (each.overrides and not each.is_new)) for each in self.events)
+        return sum(
+            any(self._meant(change.clusters) for change in each.changes) or bool(each.overrides and not each.is_new)
+            for each in self.events
+        )
 
     @property
     def causes(self) -> Mapping[ChangeCause, int]:
@@ -83,12 +92,12 @@ class Timeline(Struct, frozen=True, kw_only=True):
 def timeline_of_subject(repository: Repository, tip: str, subject: Subject, limit: int) -> Timeline:
     """Return the newest entries of a subject; ``limit`` 0 is no limit."""
     grouped = groupby(events_of_subject(repository, tip, subject), key=lambda event: event.step.id)
-    entries = (_entry_of_events(tuple(events)) for _, events in grouped)
+    entries = (_entry_of_events(tuple(events), subject.cluster) for _, events in grouped)
     found = tuple(islice(entries, limit + 1) if limit else entries)
     has_more = bool(limit) and len(found) > limit
     following = found[-1].step.id if has_more else ""
     return Timeline(commit=tip, entries=found[:limit] if has_more else found, following=following)
 
 
-def _entry_of_events(events: tuple[ObjectEvent, ...]) -> TimelineEntry:
-    return TimelineEntry(step=events[0].step, events=events)
+def _entry_of_events(events: tuple[ObjectEvent, ...], cluster: str) -> TimelineEntry:
+    return TimelineEntry(step=events[0].step, events=events, cluster=cluster)
