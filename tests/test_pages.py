@@ -69,7 +69,7 @@ def test_a_page_has_the_document_of_its_command(
         "/rollouts": ("rollout", "status"),
         "/diff?base=HEAD~1&head=HEAD": ("diff", "HEAD~1", "HEAD"),
         "/what-if?region=eu": simulated,
-        f"/commits/{head}": ("history", "--limit", "200"),
+        f"/commits/{head}": ("history", "--limit", "1"),
         "/overview?at=HEAD~1": ("overview", "--at", "HEAD~1"),
     }.items():
         path, mark, query = address.partition("?")

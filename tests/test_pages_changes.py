@@ -1,5 +1,6 @@
 """Every commit of the source can be found: what rendered nothing for itself has a row, and says what became of it."""
 
+import json
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ from .dated_fleet import a_dated_fleet, commit_later, run_until_well, tips
 from .memory_fleet import MemoryFleet
 from .paged import browser_of, links_of
 from .rolling import a_rollout_policy, a_wave
+from .test_survey_pages import command_of
 
 SHOP = [{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop"}]
 
@@ -80,3 +82,36 @@ def test_a_commit_that_waits_for_a_wave_says_so(fleet: MemoryFleet) -> None:
 def test_the_overview_on_a_terminal_names_them_as_well(fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]) -> None:
     said = argosy(fleet.repository, capsys, "overview", "--losses", "known", "--at", tips(fleet)[0]).out
     assert "'Cordon paris': nothing rendered for itself; it is in" in said
+
+
+def test_a_commit_that_is_rendered_and_moves_nothing_has_a_row(fleet: MemoryFleet) -> None:
+    """Its rollout has given it to no cluster yet, or it edits objects where they are; the timeline has no entry."""
+    browser = browser_of(fleet.repository)
+    page = browser.answered("/changes").text
+    assert "2 more were rendered and moved nothing." in words_of(page)
+    said = words_of(page).partition("Rendered, and nothing moved")[2]
+    said = said.partition("Committed, and nothing rendered for it alone")[0]
+    assert "Give api an image Ada: no object of a cluster edited," in said
+    assert "Give web an image Ada: 1 object edited in 2 clusters," in said
+    assert f"/commits/{commit_of(fleet, 'Give api an image')}" in links_of(page)
+
+
+def test_the_page_of_a_commit_that_edits_an_object_where_it_is_names_it(fleet: MemoryFleet) -> None:
+    """It was said to have moved and changed no object."""
+    page = browser_of(fleet.repository).answered(f"/commits/{commit_of(fleet, 'Give web an image')}").text
+    assert "It moved nothing: 1 object edited in 2 clusters" in words_of(page)
+    assert "It moved and changed no object." not in words_of(page)
+    assert "/objects/Deployment.apps/default/web" in links_of(page)
+
+
+def test_the_document_of_a_commit_has_the_events_of_that_commit_alone(
+    fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    browser = browser_of(fleet.repository)
+    still = json.loads(browser.get(f"/commits/{commit_of(fleet, 'Give api an image')}.json").text)
+    assert (still["events"], still["hasMore"]) == ([], True)
+    first = fleet.repository.git("rev-list", "--max-parents=0", "argosy/rendered")
+    shown = json.loads(browser.get(f"/commits/{first}.json").text)
+    assert {each["commit"] for each in shown["events"]} == {first}
+    printed = argosy(fleet.repository, capsys, *command_of(browser.get(f"/commits/{first}").text)).out
+    assert shown == json.loads(printed)

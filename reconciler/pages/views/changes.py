@@ -1,10 +1,14 @@
 """The timeline: which commits changed something, and what each moved."""
 
-from itertools import islice
+from functools import partial
+from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from reconciler.branches.rendered_history import rendered_commits
 from reconciler.branches.source_commits import unrendered_commits
+from reconciler.history.edited_objects import edited_objects_by_commit
 from reconciler.history.subjects import Subject, refuse_unknown_cluster_of_history
 from reconciler.history.timeline import timeline_of_subject
 from reconciler.outputs.lists import namespace_list_document
@@ -12,7 +16,7 @@ from reconciler.outputs.timeline import timeline_document
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
 from reconciler.pages.views.rollouts import rollouts_document_of_fleet
-from reconciler.repository import Repository
+from reconciler.repository import CommitInfo, Repository
 from reconciler.survey.choosing import Choice
 from reconciler.survey.lists import ListPart, list_namespaces
 from render.errors import ConfigError
@@ -21,7 +25,7 @@ from render.timing import epoch_text
 
 if TYPE_CHECKING:
     from reconciler.outputs.document import OutputDocument
-    from reconciler.pages.reader import FleetReading
+    from reconciler.pages.reader import FleetReading, PlainDocument
 
 _ENTRIES = 20
 _MOST_RENDERED, _MOST_UNRENDERED = 300, 50
@@ -47,8 +51,35 @@ def _answer(look: Look) -> ViewAnswer:
     command = ("history", *named, "--commits", f"--rev={tip}")
     shown = {"cluster": cluster, "namespace": namespace, **_beside(look, tip)}
     if _is_large(look):
-        return look.answer_of_command(command, **shown)
-    return ViewAnswer(document=look.document(("timeline", subject, tip), document), command=command, shown=shown)
+        answer = look.answer_of_command(command, **shown)
+    else:
+        answer = ViewAnswer(document=look.document(("timeline", subject, tip), document), command=command, shown=shown)
+    is_of_all = answer.is_ready and subject == Subject()
+    still = look.reader.in_repository(partial(_still_commits, document=answer.document)) if is_of_all else []
+    return replace(answer, shown={**answer.shown, "still": still})
+
+
+def _still_commits(repository: Repository, document: "PlainDocument") -> list[dict[str, Any]]:
+    """Return the rendered commits of other sources that moved no object, up to the last one that a timeline shows."""
+    entries = {each["commit"] for each in document["entries"]}
+    last = document["entries"][-1]["commit"] if "following" in document else ""
+    found = islice(rendered_commits(repository, document["commit"]), _MOST_RENDERED)
+    made = list(takewhile(lambda each: each.commit != last, found))
+    several = [one for one, before in pairwise(made) if one.source != before.source and one.commit not in entries]
+    shown = several[:_MOST_UNRENDERED]
+    edited = edited_objects_by_commit(repository, document["commit"], {each.commit for each in shown})
+    return [
+        {
+            "rendered": each.commit,
+            "edited": edited.get(each.commit),
+            **_words_of_commit(repository.commit_info(each.source)),
+        }
+        for each in shown
+    ]
+
+
+def _words_of_commit(info: CommitInfo) -> dict[str, str]:
+    return {"commit": info.id, "time": epoch_text(info.time), "author": info.author, "subject": info.subject}
 
 
 def _beside(look: Look, tip: str) -> dict[str, Any]:
@@ -59,16 +90,7 @@ def _beside(look: Look, tip: str) -> dict[str, Any]:
     def unrendered(repository: Repository) -> list[dict[str, str]]:
         made = islice(rendered_commits(repository, repository.resolve(tip)), _MOST_RENDERED)
         found = islice(unrendered_commits(repository, made, look.commits.source), _MOST_UNRENDERED)
-        return [
-            {
-                "commit": each.info.id,
-                "time": epoch_text(each.info.time),
-                "author": each.info.author,
-                "subject": each.info.subject,
-                "rendered": each.rendered,
-            }
-            for each in found
-        ]
+        return [{"rendered": each.rendered, **_words_of_commit(each.info)} for each in found]
 
     rollouts = () if look.commits.is_past else look.document("rollouts", rollouts_document_of_fleet)["rollouts"]
     return {

@@ -6,10 +6,12 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.branches.rendered_history import RenderedSource, rendered_commits
 from reconciler.branches.source_commits import FleetFolder, contains_commit
-from reconciler.history.subjects import history_of_subject, subject_of_words
+from reconciler.history.edited_objects import EditedObjects, edited_objects_by_commit
+from reconciler.history.subjects import Subject, history_of_subject
 from reconciler.outputs.history import history_document
 from reconciler.overview.instants import FleetInstant
 from reconciler.pages.look import Look, ViewAnswer
@@ -36,13 +38,24 @@ def _answer(look: Look) -> ViewAnswer:
         is_same = bool(look.commits.rendered) and facts.is_of_source and look.fleet_status()["current"]
         return ViewAnswer(shown={"facts": facts, "under_way": under_way, "is_same": is_same})
     document = look.document(("commit", facts.rendered), lambda reading: _document(reading, facts.rendered))
-    words = ("history", "--rev", facts.rendered, "--limit", str(_MOST))
-    return ViewAnswer(document=document, command=words, shown={"facts": facts, "under_way": under_way})
+    count = len(document["events"])
+    words = ("history", "--rev", facts.rendered, "--limit", str(count)) if count else ()
+    shown = {"facts": facts, "under_way": under_way}
+    if not count:
+        shown["edited"] = look.reader.in_repository(partial(_edited, rendered=facts.rendered))
+    return ViewAnswer(document=document, command=words, shown=shown)
+
+
+def _edited(repository: Repository, rendered: str) -> EditedObjects:
+    return edited_objects_by_commit(repository, rendered, {rendered})[rendered]
 
 
 def _document(reading: "FleetReading", rendered: str) -> "OutputDocument":
-    subject = subject_of_words(reading.repository, rendered, (), "")
-    return history_document(history_of_subject(reading.repository, rendered, subject, _MOST))
+    """Return the history up to a rendered commit as far as it is of that commit itself, whose events come first."""
+    history = history_of_subject(reading.repository, rendered, Subject(), _MOST)
+    own = tuple(takewhile(lambda each: each.step.id == rendered, history.events))
+    has_more = history.has_more or len(own) < len(history.events)
+    return history_document(replace(history, events=own, has_more=has_more))
 
 
 class CommitFacts(Struct, frozen=True, kw_only=True):
