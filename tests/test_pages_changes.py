@@ -115,3 +115,13 @@ def test_the_document_of_a_commit_has_the_events_of_that_commit_alone(
     assert {each["commit"] for each in shown["events"]} == {first}
     printed = argosy(fleet.repository, capsys, *command_of(browser.get(f"/commits/{first}").text)).out
     assert shown == json.loads(printed)
+
+
+def test_a_difference_in_no_cluster_names_the_files_that_differ(fleet: MemoryFleet) -> None:
+    cordon = commit_of(fleet, "Cordon paris")
+    said = words_of(browser_of(fleet.repository).answered(f"/diff?base={cordon}~1&head={cordon}").text)
+    assert "1 file of the source differs, and no cluster gets anything otherwise by it: clusters/paris.yaml" in said
+    image = commit_of(fleet, "Give web an image")
+    said = words_of(browser_of(fleet.repository).answered(f"/diff?base={image}~1&head={image}").text)
+    assert "1 object changed" in said
+    assert "no cluster gets anything otherwise" not in said

@@ -68,6 +68,13 @@ def test_a_page_has_the_document_of_the_command_at_its_foot(
     assert without_ages(shown) == without_ages(printed)
 
 
+def test_objects_by_their_state_in_a_cluster_say_that_rows_tell_of_all_clusters(browser: Browser) -> None:
+    """A row in another state than was asked for looks like a mistake."""
+    said = "They are well in paris; the columns tell how they are in all clusters."
+    assert said in browser.get("/objects?cluster=paris&state=Well").text
+    assert said not in browser.get("/objects?cluster=paris").text
+
+
 def test_a_page_of_the_past_shows_what_was(browser: Browser, repository: Repository) -> None:
     first = repository.git("rev-list", "--max-parents=0", "argosy/rendered")
     then = json.loads(browser.get(f"/objects.json?text=web&at={first}").text)
