@@ -11,8 +11,8 @@ from reconciler.overview.survival import Survival
 from reconciler.overview.text import words_of_survival
 from render.timing import epoch_text
 
-from .build import a_deployment
-from .paged import a_shown_fleet, browser_of
+from .build import a_deployment, argosy
+from .paged import a_shown_fleet, browser_of, links_of
 
 
 def words_of(page: str) -> str:
@@ -41,6 +41,18 @@ def test_what_silent_clusters_have_to_run_on_for_is_not_shown_as_survived(tmp_pa
 def test_the_text_of_the_overview_says_so_in_the_answer(assumptions: tuple[str, ...], said: str) -> None:
     survival = Survival(by="cluster", asked_at="2027-01-15T08:00:00Z", losses=4, assumptions=assumptions)
     assert words_of_survival(survival) == f"{said} of 4 losses breaks anything"
+
+
+def test_the_overview_counts_what_is_held_back_or_meant_for_no_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Deployment of the fleet is selected by no policy, and all its objects are told of."""
+    fleet = a_shown_fleet(tmp_path / "shop")
+    page = browser_of(fleet.repository).answered("/overview").text
+    assert "1 held back or meant for no cluster ." in words_of(page)
+    assert "/objects?state=Waiting" in links_of(page)
+    said = "1 object is held back or meant for no cluster: argosy list objects --state Waiting"
+    assert said in argosy(fleet.repository, capsys, "overview").out
 
 
 def test_of_clusters_that_are_behind_it_is_said_that_no_pass_got_through(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ _MOST_ROWS = 10
 _OTHER_STATES = {
     SurveyedState.UNKNOWN: "nobody knows how {objects} {verb} everywhere",
     SurveyedState.PROGRESSING: "{objects} {verb} on the way",
+    SurveyedState.WAITING: "{objects} {verb} held back or meant for no cluster",
 }
 _WORDS_OF_LATE = {SurveyedState.WAITING: "held"}
 
