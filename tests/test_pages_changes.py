@@ -2,11 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .build import a_cluster, a_config_map, a_deployment, a_policy, argosy
+from .build import a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .dated_fleet import a_dated_fleet, commit_later, run_until_well, tips
 from .memory_fleet import MemoryFleet
 from .paged import browser_of, links_of
@@ -125,3 +126,12 @@ def test_a_difference_in_no_cluster_names_the_files_that_differ(fleet: MemoryFle
     said = words_of(browser_of(fleet.repository).answered(f"/diff?base={image}~1&head={image}").text)
     assert "1 object changed" in said
     assert "no cluster gets anything otherwise" not in said
+
+
+def test_an_object_that_finds_no_place_is_in_no_cluster(tmp_path: Path) -> None:
+    placed = a_policy("lost", selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters("nowhere"))
+    fleet = a_dated_fleet(tmp_path / "fleet", {})
+    run_until_well(fleet, 0)
+    commit_later(fleet, {"lost.yaml": a_config_map("lost"), "placed.yaml": placed}, 60, "Add what finds no place")
+    fleet.run(120)
+    assert "1 object in no cluster" in words_of(browser_of(fleet.repository).answered("/changes").text)

@@ -41,6 +41,8 @@ def test_one_loss_says_what_the_configured_failover_does_and_that_an_ideal_diffe
     said = words_of(browser.answered("/what-if?without=berlin").text)
     assert "As the fleet is configured, 3 objects are short of replicas at" in said
     assert "though all would find a place if it was placed anew at once" in said
+    assert "For this answer, this is taken for granted ." in said
+    assert "The upper bar is how it is placed now, whether clusters have that yet or not" in said
 
 
 def test_the_overview_says_that_it_supposes_an_ideal(browser: Browser) -> None:
