@@ -121,8 +121,10 @@ class LiveTerminal:
         return self.lines()
 
     def code(self) -> int:
-        """Wait for the end of the command and return its exit code."""
-        return self.process.wait(timeout=SECONDS)
+        """Wait for the end of the command, and of what it wrote, and return its exit code."""
+        code = self.process.wait(timeout=SECONDS)
+        joined(self._reader)
+        return code
 
 
 def _set_size(handle: int, size: tuple[int, int]) -> None:
