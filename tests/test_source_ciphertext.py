@@ -453,6 +453,7 @@ BY_THEMSELVES = {
     "gitops/flux/after_build.py": "what was built, of which encrypted documents are handed on",
     "source/manifests.py": "the place that all documents pass",
     "source/scopes/definitions.py": "names of kinds alone",
+    "source/shared_parsing.py": "documents for the cache of source/manifests.py, which hands on none without its check",
 }
 """The modules that read documents of a source by themselves, each with the reason why no ciphertext goes on there."""
 SEE_SEALED = {
