@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
 
 
-TEST_SECONDS, CLUSTER_TEST_SECONDS = 600.0, 1800.0
+TEST_SECONDS, CLUSTER_TEST_SECONDS, SESSION_SECONDS = 600.0, 1800.0, 7200.0
 
 
 @pytest.hookimpl(wrapper=True)
@@ -378,7 +378,7 @@ def real_cluster(members: tuple[Member, ...]) -> Iterator[Cluster]:
 def imitated(imitated_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImitatedMember]:
     """A member that is imitated, with Kubernetes' own code over storage in memory."""
     assert imitated_program.is_file()
-    with imitated_members(tmp_path_factory.mktemp("imitated"), 1, seconds=CLUSTER_TEST_SECONDS) as running:
+    with imitated_members(tmp_path_factory.mktemp("imitated"), 1, seconds=SESSION_SECONDS) as running:
         yield running.members[0]
 
 
