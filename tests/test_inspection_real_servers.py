@@ -138,7 +138,7 @@ TABLES = [
     ("deploy", "-n", "looked-at", "--sort-by", "metadata.name", "-o", "name"),
     ("deploy", "-n", "looked-at", "--sort-by=.spec.template.spec.containers[0].image", "--show-labels"),
     ("services", "-A", "--sort-by", ".spec.clusterIP"),
-    ("events", "-A", "--sort-by", ".lastTimestamp"),
+    ("events", "-A", "--sort-by", ".metadata.name"),
     ("deploy", "web", "-n", "looked-at", "--subresource", "scale", "-o", "wide"),
     ("deploy", "web", "-n", "looked-at", "--subresource=status"),
 ]
