@@ -14,10 +14,13 @@ from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]  # the parser of patterns, which has no public name
 from typing import Any, NamedTuple
 
+from render.expressions import lazy_expression
 from tests.workflows import ROOT
 
 PACKAGES = ("render", "overrides", "reconciler")
 METHODS = ("fullmatch", "match", "search", "finditer", "findall", "sub", "subn", "split", "scanner")
+EXPRESSION = type(lazy_expression("")).__base__ or object
+"""The type of an expression that is compiled when it is first used, also afterwards."""
 _SMALL, _LARGE = 400, 4_000
 _SIZES = (16, 20, 25, 31, 39, 48, 60, 75, 94, 117, 146, 183, 229, 286, _SMALL, _LARGE)
 """Steps small enough that even a time which doubles with each character is noticed before it is too long."""
@@ -63,24 +66,25 @@ def all_uses() -> list[Use]:
 
 def _module_patterns(path: Path, tree: ast.Module, trees: dict[Path, ast.Module]) -> Iterator[Use]:
     relative = path.relative_to(ROOT)
-    if "re.compile" not in path.read_text(encoding="utf-8"):
+    text = path.read_text(encoding="utf-8")
+    is_their_list = relative == Path("render/expressions.py")
+    if is_their_list or not any(function in text for function in ("re.compile", "lazy_expression")):
         return
     module = importlib.import_module(".".join(relative.with_suffix("").parts).removesuffix(".__init__"))
     for name, value in vars(module).items():
         for number, each in enumerate(_patterns_in(value)):
             is_shared = not name.startswith("_")
             methods = frozenset(m for t in (trees.values() if is_shared else [tree]) for m in _methods_of(t, name))
-            is_whole = isinstance(value, re.Pattern) and methods
-            yield Use(
-                f"{relative}:{name}" + (f"[{number}]" if not isinstance(value, re.Pattern) else ""),
-                each,
-                methods if is_whole else frozenset(METHODS[:6]),
-            )
+            is_one = isinstance(value, (re.Pattern, EXPRESSION))
+            place = f"{relative}:{name}" if is_one else f"{relative}:{name}[{number}]"
+            yield Use(place, each, methods if is_one and methods else frozenset(METHODS[:6]))
 
 
 def _patterns_in(value: object) -> Iterator["re.Pattern[Any]"]:
     if isinstance(value, re.Pattern):
         yield value
+    elif isinstance(value, EXPRESSION):
+        yield re.compile(value.pattern, value.flags)  # type: ignore[attr-defined]  # it has all names of a pattern
     elif isinstance(value, dict):
         for each in (*value.keys(), *value.values()):
             yield from _patterns_in(each)
