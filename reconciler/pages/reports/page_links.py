@@ -17,6 +17,7 @@ from render.expressions import lazy_expression
 from .asked_elsewhere import AskedElsewhere, asked_at_address, is_order_of_table
 
 _TAG = lazy_expression(r"<a\b([^<>]*)>|</a>")
+_END_OF_ITEM = "</li>"
 _HREF = lazy_expression(r'\shref="([^"]*)"')
 _CLASS = lazy_expression(r'\sclass="([^"]*)"')
 _FIND = lazy_expression(r'<form class="find" action="([^"]*)".*?</form>', re.DOTALL)
@@ -87,12 +88,16 @@ def _form(form: re.Match[str], target: TargetOfAddress) -> str:
 
 def _navigation(nav: str, target: TargetOfAddress) -> str:
     """Return the navigation without the views that a report does not have."""
+    *items, rest = nav.split(_END_OF_ITEM)
+    return "".join([*(_item_of_navigation(item, target) for item in items), rest])
 
-    def row(found: re.Match[str]) -> str:
-        link = _HREF.search(found[0])
-        return found[0] if link and target(unescape(link[1])) else ""
 
-    return re.sub(r"\s*<li><a\b[^<>]*>.*?</li>", row, nav, flags=re.DOTALL)
+def _item_of_navigation(item: str, target: TargetOfAddress) -> str:
+    """Return the text until the end of an item, without the item if its link leads nowhere."""
+    before, _, content = item.rpartition("<li>")
+    link = _HREF.search(content)
+    is_absent = content.startswith("<a") and not (link and target(unescape(link[1])))
+    return before.rstrip() if is_absent else f"{item}{_END_OF_ITEM}"
 
 
 def _with_keys_of_navigation(html: str) -> str:
