@@ -66,6 +66,20 @@ def edit(repository: Repository, rng: random.Random) -> None:
         repository.git("update-index", "--add", "--cacheinfo", f"160000,{id_},modules/m{rng.randrange(3)}")
 
 
+def replace_kept(repository: Repository, rng: random.Random) -> None:
+    """Take away some of what the kept listing has, or put a folder or another file in its place."""
+    for place in rng.sample(sorted((repository.path / "apps").glob("t*.yaml")), rng.randrange(3)):
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+        if (kind := rng.randrange(3)) == 0:
+            place.mkdir()
+            (place / "part.yaml").write_bytes(rng.randbytes(20))
+        elif kind == 1:
+            place.write_bytes(rng.randbytes(20))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_any_history_is_listed_as_git_lists_it(
     seed: int, repository: Repository, monkeypatch: pytest.MonkeyPatch
@@ -82,6 +96,7 @@ def test_any_history_is_listed_as_git_lists_it(
     monkeypatch.setattr(known_listing, "list_files_of_tree", noted)
     for _ in range(10):
         edit(repository, rng)
+        replace_kept(repository, rng)
         repository.git("add", "-A", ".", ":!modules")
         repository.git("commit", "-q", "--allow-empty", "-m", "edit")
         commit = repository.git("rev-parse", "HEAD")
