@@ -23,9 +23,22 @@ from .build import (
     on_clusters,
     weighted,
 )
+from .random_policies import (
+    DEPLOYMENT,
+    SPACES,
+    a_labelled_cluster,
+    a_placement,
+    a_policy_of_namespace,
+    a_rebalancer,
+    a_resilience,
+    a_rollout,
+    a_taint_policy,
+    an_override_by_clusters,
+    other_documents,
+    settings_at_random,
+)
 
 MEMBERS = ("m1", "m2", "m3", "m4")
-DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
 DYNAMIC = {
     "replicaSchedulingType": "Divided",
     "replicaDivisionPreference": "Weighted",
@@ -42,7 +55,6 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
     "follow": on_clusters("m3", "m4"),
 }
 WAYS = tuple(PLACEMENTS)
-SPACES = ("default", "shop", "web")
 
 
 def a_room(name: str, cpu: str) -> dict[str, Any]:
@@ -167,7 +179,7 @@ def a_way(rng: random.Random) -> dict[str, Any]:
         selectors.append({**DEPLOYMENT, "namespace": "shop", "name": f"app{rng.randrange(24)}"})
     more: dict[str, Any] = {"propagateDeps": True} if rng.random() < 0.2 else {}
     more |= {"activationPreference": "Lazy"} if rng.random() < 0.1 else {}
-    placement = PLACEMENTS[rng.choice(WAYS)]
+    placement = PLACEMENTS[rng.choice(WAYS)] if rng.random() < 0.6 else a_placement(rng)
     return a_cluster_policy(way, selectors=selectors, placement=placement, priority=rng.randrange(3), **more)
 
 
@@ -235,8 +247,10 @@ class History:
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.documents: dict[str, Any] = {f"app{number}": a_template(number, rng) for number in range(24)}
-        self.documents |= {each["metadata"]["name"]: each for each in surroundings()["fleet.yaml"]}
+        self.documents: dict[str, Any] = {
+            _key_of(each): each for each in (a_template(number, rng) for number in range(24))
+        }
+        self.documents |= {_key_of(each): each for each in surroundings()["fleet.yaml"]}
         self.documents |= {f"limit-{number}": each for number, each in enumerate(limits()["limits.yaml"])}
         self.files = {name: f"file{rng.randrange(9)}.yaml" for name in self.documents}
         self.settings = settings_of_fleet()
@@ -254,7 +268,7 @@ class History:
 
     def put(self, document: dict[str, Any], name: str = "") -> None:
         """Add a document or write it anew; now and then remove it instead."""
-        name = name or document["metadata"]["name"]
+        name = name or _key_of(document)
         if self.rng.random() < 0.15:
             self.documents.pop(name, None)
         else:
@@ -265,29 +279,43 @@ class History:
             self.put(a_template(self.rng.randrange(24), self.rng))
 
     def change_setting(self) -> None:
-        number = self.rng.randrange(9)
-        self.put(a_setting(number, x=str(self.rng.random())), f"setting-{number}")
+        self.put(a_setting(self.rng.randrange(9), x=str(self.rng.random())))
 
     def change_policy(self) -> None:
-        self.put(a_way(self.rng))
+        made = a_way(self.rng) if self.rng.random() < 0.6 else a_policy_of_namespace(self.rng)
+        self.put(made)
 
     def change_override(self) -> None:
-        self.put(an_override(self.rng))
+        made = an_override(self.rng) if self.rng.random() < 0.4 else an_override_by_clusters(self.rng)
+        self.put(made)
+
+    def change_rollout(self) -> None:
+        self.put(a_rollout(self.rng))
+
+    def change_loss(self) -> None:
+        """Change what happens, or has to, where clusters are lost."""
+        make = self.rng.choice((a_resilience, a_taint_policy))
+        self.put(make(self.rng))
+
+    def change_rebalancer(self) -> None:
+        self.put(a_rebalancer(self.rng))
+
+    def change_other_kinds(self) -> None:
+        """Change an object without a namespace, a workload that is no Deployment, and the policy of both."""
+        for made in other_documents(self.rng):
+            self.put(made)
 
     def change_customization(self) -> None:
         self.put(a_customization(self.rng))
 
     def change_cluster(self) -> None:
-        """Give a cluster another capacity, labels or a taint; the last one joins and leaves."""
-        rng, name = self.rng, self.rng.choice((*MEMBERS, "m5"))
-        made = a_room(name, str(rng.randrange(3, 8)))
-        made["metadata"] |= {"labels": {"a": str(rng.randrange(2))}}
-        if rng.random() < 0.2:
-            made["spec"] |= {"taints": [{"key": "full", "effect": "NoSchedule"}]}
+        """Give a cluster another capacity, label, region or taint; the last one joins and leaves."""
+        name = self.rng.choice((*MEMBERS, "m5"))
+        made = a_labelled_cluster(name, self.rng)
         if name == "m5":
             self.put(made)
         else:
-            self.documents[name] = made
+            self.documents[_key_of(made)] = made
 
     def change_namespace(self) -> None:
         self.put(a_namespace(self.rng.choice(SPACES)) | {}, "namespace")
@@ -300,7 +328,7 @@ class History:
         self.put(document, f"limit-{number}")
 
     def change_settings(self) -> None:
-        self.settings = settings_of_fleet(reserveCapacity=self.rng.random() < 0.5)
+        self.settings = settings_of_fleet(**settings_at_random(self.rng))
 
     def observe_members(self) -> None:
         """See members anew, of which one may be down."""
@@ -327,14 +355,24 @@ CHANGES: dict[str, tuple[int, Callable[[History], None]]] = {
     "policy": (4, History.change_policy),
     "override": (4, History.change_override),
     "customization": (1, History.change_customization),
-    "cluster": (2, History.change_cluster),
+    "cluster": (3, History.change_cluster),
     "namespace": (1, History.change_namespace),
     "limit": (1, History.change_limit),
+    "rollout": (2, History.change_rollout),
+    "loss": (1, History.change_loss),
+    "rebalancer": (1, History.change_rebalancer),
+    "other kinds": (1, History.change_other_kinds),
     "settings": (1, History.change_settings),
     "members": (2, History.observe_members),
     "nothing": (1, lambda _: None),
 }
 """Kinds of changes, with their weights."""
+
+
+def _key_of(document: dict[str, Any]) -> str:
+    """Return what tells a document from all others, by which its next version takes its place."""
+    metadata = document["metadata"]
+    return f"{document['kind']} {metadata.get('namespace', '')}/{metadata['name']}"
 
 
 def settings_of_fleet(**spec: Any) -> dict[str, Any]:

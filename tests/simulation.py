@@ -65,7 +65,7 @@ ROOMY = {
     "metadata": {"name": "node"},
     "status": {"allocatable": {"cpu": "64", "pods": "500"}, "conditions": [{"type": "Ready", "status": "True"}]},
 }
-DOWN = {
+DOWN: dict[str, Any] = {
     "apiVersion": "policy.karmada.io/v1alpha1",
     "kind": "ClusterTaintPolicy",
     "metadata": {"name": "down"},
