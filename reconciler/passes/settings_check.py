@@ -29,7 +29,6 @@ from reconciler.guards.accepted_settings import Acceptance, check_settings_are_a
 from reconciler.guards.outward_addresses import lock_among_files, lock_changes, webhook_changes
 from reconciler.locked.model import Lock
 from reconciler.pipeline.previous import Previous
-from reconciler.plans.applyset import ApplySet
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.trailers import SOURCE, commit_written_by_argosy
 from reconciler.source.files import SourceFile
@@ -191,6 +190,8 @@ def rename_hint(repository: Repository, in_force: SettingsInForce, fleet: Fleet)
     before = in_force.home.fleet if in_force.home is not None else fleet
     if before.name == fleet.name:
         return ""
+    from reconciler.plans.applyset import ApplySet
+
     parent = ApplySet.of_fleet(before.name, repository.first_commit(in_force.rendered)).name
     return words_on_renaming_fleet(before, fleet, parent)
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from reconciler.ledger.health import ObservedHealth
-from reconciler.pipeline.rollouts.observations import observations_of_clusters
 from reconciler.rendering.outcome import Outcome
 from render.model import ObjectRef
 from render.rollouts.state import RolloutPhase, RolloutReason
@@ -17,8 +16,12 @@ def has_unwell_clusters_taken_back(outcome: Outcome, health: ObservedHealth) -> 
         for name, state in built.rolled.states.items()
         if (state.phase, state.reason) == (RolloutPhase.HELD, RolloutReason.ROLLED_BACK)
     }
+    if not held:
+        return False
+    from reconciler.pipeline.rollouts.observations import observations_of_clusters
+
     versions: dict[str, dict[ObjectRef, str]] = {}
-    for binding in built.bindings if held else ():
+    for binding in built.bindings:
         rollout = binding.rollout
         if rollout is None or rollout.name not in held or binding.suspension is not None:
             continue

@@ -15,29 +15,18 @@ from msgspec.structs import replace
 from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.model import ObjectRef
-from render.rollouts.emergencies import flips_of_emergencies, seconds_to_confirm, unconfirmed_emergencies
-from render.rollouts.fleet_calendar import FleetCalendar
-from render.timing import earliest_flip
 from render.works import TargetGroups, WorkContext, Works
 
-from .assembly import (
-    clusters_with_suspended_dispatch,
-)
 from .claims import Claims
 from .decisions import Decisions, decisions_of_pass, decisions_with_restored_splits
 from .override_records import OverrideRecords
 from .pass_values import Built, Inputs, Rendered
 from .pending import PastOutcome, with_pending_conditions
 from .rendered_condition import kept_binding, with_rendered_condition
-from .rollouts.calendar_of_pass import CalendarOfPass
-from .rollouts.policies import RolloutContext
-from .rollouts.stage import RolloutStage
 from .rollouts.stage_values import RolledOut
-from .rollouts.works import VersionContexts
 from .template_works import tree_context_of_pass, works_of_template
 from .tree_of_pass import rendered_tree
 
@@ -102,71 +91,29 @@ def _rolled_out(decisions: Decisions, work_context: WorkContext) -> RolledOut:
     """Return the bindings and their works with the version of each object that every cluster is due."""
     claimed, bindings, index = decisions.claimed, decisions.bindings, decisions.index
     inputs, unbuilt = claimed.inputs, decisions.schedule.objects_kept_by_quota | claimed.claims.objects_kept
-    desired, previous, fleet = inputs.desired, inputs.previous, tree_context_of_pass(inputs, index)
     refs = {template.ref for template in inputs.templates}.union(binding.ref for binding in bindings)
-    templates = {each.ref: each for each in desired.templates if each.ref in refs}
+    templates = {each.ref: each for each in inputs.desired.templates if each.ref in refs}
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: works_of_template(templates[each.ref], each, work_context, index) for each in made}
-    suspended = {each.ref: clusters_with_suspended_dispatch(each, fleet) for each in bindings if each.suspension}
-    stage = RolloutStage(
-        desired=desired,
-        states=inputs.rollouts.states,
-        are_over=inputs.rollouts.are_over,
-        among=inputs.scope.refs if inputs.scope else None,
-        unbuilt=unbuilt,
-        placements=decisions.placements,
-        splits=decisions.splits,
-        restored_splits=decisions.restored,
-        attributes=inputs.rollouts.attributes,
-        upgrade=inputs.rollouts.upgrade,
-        before=previous.bindings if previous else {},
-        tree=previous.tree if previous else None,
-        context=_rollout_context(inputs, index, suspended),
-        contexts=_version_contexts(desired, work_context, index),
-    )
-    return _with_emergencies(stage.rolled_out(bindings, works, templates), stage, inputs)
+    if not _may_hold_changes_back(inputs):
+        return RolledOut.of_newest(bindings, works)
+    from .rollout_round import rolled_out_in_round  # which most fleets have no use for
+
+    return rolled_out_in_round(decisions, work_context, works, templates)
 
 
-def _version_contexts(desired: Desired, work_context: WorkContext, index: ClusterIndex) -> VersionContexts:
-    """Return the contexts in which versions of objects are built."""
-    return VersionContexts(
-        newest=work_context,
-        index=index,
-        webhooks=[each.manifest for each in desired.webhooks],
-        build=lambda template, binding, context: works_of_template(template, binding, context, index),
-    )
-
-
-def _rollout_context(inputs: Inputs, index: ClusterIndex, suspended: Mapping[ObjectRef, Mask]) -> RolloutContext:
-    """Return what the steps of all rollouts go by."""
-    desired, given, now = inputs.desired, inputs.rollouts, inputs.failover.now
-    return RolloutContext(
-        index=index,
-        health=given.health,
-        now=now,
-        source=inputs.source,
-        controls=(*inputs.controls, *given.pauses),
-        calendar=CalendarOfPass(calendar=FleetCalendar.of(desired.fleet.rollouts, index), now=now),
-        answers=given.answers,
-        looks=given.looks,
-        suspended=suspended,
-    )
-
-
-def _with_emergencies(rolled: RolledOut, stage: RolloutStage, inputs: Inputs) -> RolledOut:
-    """Return the outcome of rollouts with the emergencies that nobody has confirmed, and what is to be said of them."""
-    before, controls, now = inputs.rollouts.emergencies, stage.context.controls, stage.context.now
-    if now is None or not (before or controls):
-        return replace(rolled, emergencies=before)
-    states = (*stage.states.values(), *rolled.states.values())
-    known = frozenset((str(state.plan), state.group, state.change) for state in states)
-    found = unconfirmed_emergencies(before, controls, known, now)
-    seconds = seconds_to_confirm(inputs.desired.fleet.rollouts)
-    return replace(
-        rolled,
-        emergencies=found,
-        notes=(*rolled.notes, *(each.words(seconds, now) for each in found)),
-        flip=earliest_flip((rolled.flip, *flips_of_emergencies(found, seconds, now))),
+def _may_hold_changes_back(inputs: Inputs) -> bool:
+    """Say whether a rollout, the calendar or a person may have a cluster wait for the newest version."""
+    desired, given = inputs.desired, inputs.rollouts
+    calendar = desired.fleet.rollouts
+    return bool(
+        desired.rollout_policies
+        or given.states
+        or given.emergencies
+        or given.pauses
+        or inputs.controls
+        or calendar.freezes
+        or calendar.windows
     )
 
 

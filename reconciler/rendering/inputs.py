@@ -36,12 +36,10 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import NOW, commit_written_by_argosy, engine_version
 from reconciler.source.desired import is_failing_over
 from render.rollouts.status_ages import StatusLooks
-from render.rollouts.step import state_with_renamed_clusters
 from render.settings.removal_guard import GuardScope
 from render.timing import parse_instant
 
 from .former_bindings import restorations_of_source
-from .verified_controls import known_origins, speakers_of_controls
 
 
 class RenderInputs(Struct, frozen=True, kw_only=True):
@@ -110,6 +108,10 @@ def _rollout_inputs(
     asked = source.desired.rollout_policies or source.desired.rollout_controls or calendar.freezes or calendar.windows
     if not (states or emergencies or attributes or asked):
         return RolloutInputs()
+    from render.rollouts.step import state_with_renamed_clusters
+
+    from .verified_controls import known_origins, speakers_of_controls
+
     known = {each.cluster for state in states.values() for each in state.given}.union(
         *(state.seats for state in states.values())
     )

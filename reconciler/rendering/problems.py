@@ -10,8 +10,6 @@ from reconciler.pipeline.need_notes import STILL_NEEDED
 from reconciler.pipeline.pass_values import Built
 from reconciler.pipeline.pending import PENDING_REASONS
 from reconciler.pipeline.rendered_condition import INTERPRETER_FAILED, RENDERED, failure_reason
-from reconciler.pipeline.unselected import is_meant_to_stay
-from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
 from render.bits import indexes_of_mask
 from render.matching.match import Match
 from render.model import ObjectRef
@@ -50,6 +48,9 @@ def reason_for_empty_outcome(outcome: Outcome) -> str:
     desired = outcome.source.desired
     if outcome.rendered.tree.clusters or outcome.pending or outcome.rendered.built.rolled.under_way:
         return ""
+    from reconciler.pipeline.unselected import is_meant_to_stay
+    from reconciler.source.unread_forms import forms_in_words, forms_nothing_is_read_of
+
     if forms := forms_nothing_is_read_of(outcome.source.files, desired):
         return f"nothing is rendered of {forms_in_words(forms)}: nothing reads them\n  hint: {forms[0].form.advice}"
     meant_to_go = [each for each in desired.templates if not is_meant_to_stay(each, desired.fleet)]

@@ -28,7 +28,6 @@ from .files import SourceFile
 from .fleet_file import FleetSource
 from .manifests import LocatedManifest, ReadBlobs, argosy_objects
 from .reading import BuiltSource, ReadFiles, SourceReading, files_with_built_ones
-from .uncommitted import uncommitted_files_with_reader
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
 
@@ -81,6 +80,8 @@ def _read_locked_content(
     reading: SourceReading,
 ) -> BuiltSource:
     """Read the content of one Source, with the lock of the fleet, and return its templates as one file."""
+    from .uncommitted import uncommitted_files_with_reader
+
     listed, read = uncommitted_files_with_reader(content)
     home = FleetSource(fleet=Fleet(), folder="")
     inner = reading.other_tools.read_folders(listed, home, reading._replace(read=read))

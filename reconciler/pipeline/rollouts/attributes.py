@@ -13,6 +13,7 @@ rollouts records the attributes of all clusters, and a pass compares them with t
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,8 +26,10 @@ from render.documents import emit
 from render.model import ARGOSY_API_VERSION
 from render.object_rollout import ABSENT
 
-from .objects import VersionedObject
 from .versions import ClusterAttributes, ObjectVersion, index_with_attributes
+
+if TYPE_CHECKING:
+    from .objects import VersionedObject
 
 ATTRIBUTES_FILE = "attributes.yaml"
 KIND = "ClusterAttributes"
@@ -69,7 +72,7 @@ class FormerAttributes(Struct, frozen=True, kw_only=True, dict=True):
     def _index_before(self) -> ClusterIndex:
         return index_with_attributes(self.index, self.before)
 
-    def object_with_former_bytes(self, each: VersionedObject) -> VersionedObject:
+    def object_with_former_bytes(self, each: "VersionedObject") -> "VersionedObject":
         """Return an object whose clusters stand at versions that are the bytes of before, whatever changed of them."""
         if not self.changed & each.clusters:
             return each

@@ -84,8 +84,7 @@ class RolloutStage(Struct, frozen=True, kw_only=True, dict=True):
         ``works`` are those of the newest source. An object without any, though it has a template here, keeps all.
         """
         if self.are_over or not (self.desired.rollout_policies or self.states or self.context.calendar):
-            free = (replace(each, rollout=None) if each.rollout else each for each in bindings)
-            return RolledOut(bindings=tuple(free), works=works)
+            return RolledOut.of_newest(bindings, works)
         policies = {str(each): each for each in self.desired.rollout_policies}
         objects = self._objects_by_policy(bindings, works, templates)
         unbuilt = frozenset(templates.keys() - works.keys())

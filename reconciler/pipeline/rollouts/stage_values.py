@@ -1,6 +1,6 @@
 """The inputs of the rollouts of a pass beside its source, and what comes of their steps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -71,6 +71,13 @@ class RolledOut(Struct, frozen=True, kw_only=True):
     emergencies: tuple[Emergency, ...] = ()
     attributes: bytes = b""
     departures: Departures = NO_DEPARTURES
+
+    @classmethod
+    def of_newest(cls, bindings: Iterable[Binding], works: Mapping[ObjectRef, Works]) -> "RolledOut":
+        """Return the outcome where every cluster gets the newest version of each object at once."""
+        return cls(
+            bindings=tuple(replace(each, rollout=None) if each.rollout else each for each in bindings), works=works
+        )
 
     @property
     def restored_splits(self) -> RestoredSplits:
