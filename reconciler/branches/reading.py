@@ -10,8 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reconciler.gitops.tools import GitOpsTools, LaterBuild
-from reconciler.ledger.branch_file import DamagedFile, content_without_version
-from reconciler.ledger.facts import ClusterFacts, Facts
+from reconciler.ledger.branch_file import DamagedFile
+from reconciler.ledger.facts import Facts
 from reconciler.ledger.health import HealthFile, ObservedHealth
 from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.ledger.rollout_pauses import PausesFile
@@ -45,6 +45,7 @@ from render.rollouts.policy import RolloutControl
 from render.settings.fleet import Fleet
 from render.values import SelectiveStruct
 
+from .kept_facts import read_facts
 from .looks import known_looks
 from .publication import publication_of
 from .schemas import recorded_schemas
@@ -347,7 +348,7 @@ def _observed_inputs_of_tree(repository: Repository, commit: str, root: bytes) -
     answers, health, checks, pauses = (
         files.pop(kind.PATH, None) for kind in (AnswersFile, HealthFile, ChecksFile, PausesFile)
     )
-    found = _read_facts(repository, files)
+    found = read_facts(repository, files)
     return ObservedInputs(
         facts={facts.name: facts for facts, _ in found.values()},
         answers=read_answers(repository.read_blobs([answers])[answers]) if answers else {},
@@ -368,18 +369,3 @@ def _path_of_facts(entry: TreeEntry) -> str:
     path = f"facts/{entry.text}"
     checked_path(path, is_file=entry.mode != TREE_MODE)
     return path
-
-
-def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> dict[str, tuple[ClusterFacts, bytes]]:
-    """Read files of facts, parsing those no pass has parsed before; each with the id it has in a rendered commit."""
-    path_by_id = {id_: path for path, id_ in files.items()}
-    with Cache(repository.cache_dir, "facts", version=engine_version()) as cache:
-        known = cache.get_many(path_by_id)
-        contents = repository.read_blobs(path_by_id.keys() - known.keys())
-        fresh = {id_: ClusterFacts.read(path_by_id[id_], content) for id_, content in contents.items()}
-        rendered = {id_: git_object_id("blob", content_without_version(content)) for id_, content in contents.items()}
-        cache.put_many({id_: (each.name, each.status, each.observed_at, rendered[id_]) for id_, each in fresh.items()})
-    for id_, (name, status, observed_at, rendered_id) in known.items():
-        fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
-        rendered[id_] = rendered_id
-    return {path: (fresh[id_], rendered[id_]) for path, id_ in files.items()}

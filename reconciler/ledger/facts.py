@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from msgspec import Struct, field
 
-from render.documents import emit
+from render.documents import SimilarDocuments, emit
 from render.model import Manifest
 
 from .branch_file import BranchFile, check_version, converted_to_struct
@@ -63,27 +63,40 @@ class FactsWriter(Struct):
     """Writes the facts of many clusters for a rendered commit: served APIs, which most have alike, are written once."""
 
     texts: dict[bytes, bytes] = field(default_factory=dict)
+    files: SimilarDocuments = field(default_factory=SimilarDocuments)
+    _by_identity: dict[int, tuple[Any, bytes]] = field(default_factory=dict)
 
     def content_of(self, facts: ClusterFacts) -> bytes:
         """Return what ``rendered_content`` returns."""
-        apis = facts.status.get(_APIS)
-        try:
-            key = dumps(apis, _WITHOUT_REFERENCES) if apis else b""
-        except ValueError:  # it holds more than plain data
-            key = b""
-        if not key:
+        apis = facts.status.get(APIS)
+        text = self._text_of_apis(apis) if apis else b""
+        if not text:
             return facts.rendered_content()
-        text = self.texts.get(key)
-        if text is None:
-            text = self.texts[key] = emit({"status": {_APIS: apis}}).split(f"{_APIS}:".encode(), 1)[1]
-        marked = emit({**facts.plain(), "status": {**facts.status, _APIS: _MARK}})
+        marked = self.files.emit({**facts.plain(), "status": {**facts.status, APIS: _MARK}}, _NAME)
         head, tail = marked.split(_MARKED, 1)
         return b"".join((head, _KEY, text, tail))
 
+    def _text_of_apis(self, apis: Any) -> bytes:
+        """Return what follows the key of served APIs; nothing for those that hold more than plain data."""
+        known = self._by_identity.get(id(apis))
+        if known is not None and known[0] is apis:
+            return known[1]
+        try:
+            key = dumps(apis, _WITHOUT_REFERENCES)
+        except ValueError:
+            return b""
+        text = self.texts.get(key)
+        if text is None:
+            text = self.texts[key] = emit({"status": {APIS: apis}}).split(f"{APIS}:".encode(), 1)[1]
+        self._by_identity[id(apis)] = apis, text
+        return text
 
-_APIS, _MARK = "apiEnablements", "argosy-apis"
-_KEY = f"\n  {_APIS}:".encode()
-_MARKED = f"\n  {_APIS}: {_MARK}\n".encode()
+
+APIS = "apiEnablements"
+"""The field of a status with the APIs that a cluster serves."""
+_MARK, _NAME = "argosy-apis", (("metadata", "name"),)
+_KEY = f"\n  {APIS}:".encode()
+_MARKED = f"\n  {APIS}: {_MARK}\n".encode()
 _WITHOUT_REFERENCES = 2
 """The version of ``marshal`` in which equal values are equal bytes, whether or not a part of one is there twice."""
 

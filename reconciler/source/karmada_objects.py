@@ -170,7 +170,7 @@ class _AdmittedSoFar(Struct):
         if outcome.object is not None:
             family = _BY_KIND[place.manifest["kind"]]
             ref = ObjectRef.of(outcome.object)
-            name = str(ref if family.has_group else replace(ref, group=""))
+            name = str(ref if family.has_group else ObjectRef("", ref.kind, ref.namespace, ref.name))
             first = self.first_by_name.setdefault(name, outcome.object)
             if first is not outcome.object and first == outcome.object:
                 return []

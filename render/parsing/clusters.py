@@ -23,9 +23,9 @@ def parse_cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> C
         zones=tuple(spec.get("zones") or ()),
         taints=tuple(map(parse_taint, spec.get("taints") or ())),
         resource_models=_parse_resource_models(spec.get("resourceModels") or ()),
-        api_enablements=_parse_api_enablements(status.get("apiEnablements")),
+        api_enablements=parse_api_enablements(status.get("apiEnablements")),
         scales=recorded_scales(status),
-        resource_summary=_parse_resource_summary(status.get("resourceSummary")),
+        resource_summary=parse_resource_summary(status.get("resourceSummary")),
         is_terminating=bool(metadata.get("deletionTimestamp")),
         sync_mode=spec.get("syncMode") or "",
         former_names=former_names_of_cluster(metadata),
@@ -68,7 +68,8 @@ def _parse_resource_model(plain: Manifest) -> ResourceModel:
     return ResourceModel(grade=plain["grade"], ranges=tuple(ranges))
 
 
-def _parse_api_enablements(plain: Iterable[Manifest] | None) -> frozenset[tuple[str, str]] | None:
+def parse_api_enablements(plain: Iterable[Manifest] | None) -> frozenset[tuple[str, str]] | None:
+    """Return the apiVersions and kinds that a cluster serves; None where it tells of none."""
     if not plain:
         return None
     return frozenset(
@@ -88,7 +89,8 @@ def recorded_scales(status: Manifest) -> Mapping[tuple[str, str], Manifest]:
     }
 
 
-def _parse_resource_summary(plain: Manifest | None) -> ResourceSummary | None:
+def parse_resource_summary(plain: Manifest | None) -> ResourceSummary | None:
+    """Return the capacity that a cluster declares; None where it declares none."""
     if plain is None:
         return None
     return ResourceSummary(
