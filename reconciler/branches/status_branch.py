@@ -5,6 +5,7 @@ branch, and whoever was slower reads again and puts its own files on top.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +29,8 @@ from .publication import Publication
 from .transport import AtOnce, Transport
 
 _TRIES = 8
+_MOST_INVENTORIES = 1 << 14
+"""So many inventories are remembered as they were read: an apply reads those of all clusters four times."""
 _COMMIT = lazy_expression("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "schemas", "works"})
 """The folders whose files are each about one cluster."""
@@ -271,6 +274,7 @@ def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inve
     return found
 
 
+@lru_cache(maxsize=_MOST_INVENTORIES)
 def _checked_inventory(path: str, content: bytes) -> Inventory:
     """Return the inventory in a file; FileFault where it is another cluster's, or names what is no commit."""
     checked_path(path)
