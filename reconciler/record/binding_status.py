@@ -85,7 +85,11 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
 
 def aggregated_status_items(inputs: BindingInputs) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
-    return [_item_of_cluster(name, inputs.works[name]) for name in inputs.expected_members if name in inputs.works]
+    works = {name: inputs.works[name] for name in inputs.expected_members if name in inputs.works}
+    # Most clusters have one and the same Work.
+    distinct = {id(work): (name, work) for name, work in works.items()}
+    items = {id_: _item_of_cluster(name, work) for id_, (name, work) in distinct.items()}
+    return [{**items[id(work)], "clusterName": name} for name, work in works.items()]
 
 
 def _item_of_cluster(cluster: str, work: Manifest) -> dict[str, Any]:

@@ -39,6 +39,8 @@ from .work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 _File = TypeVar("_File", bound=BranchFile)
 _OF_ALL_CLUSTERS = frozenset({AnswersFile.PATH, HealthFile.PATH, ChecksFile.PATH, PausesFile.PATH})
 """The files among those of facts that are not about one cluster."""
+_FOLDERS = {"_records_of_clusters": "clusters", "_works_of_objects": "works", "_works_not_well": "works"}
+"""The folder of which all files are read for something that is made once."""
 _AFTER_SLASH = "0"
 """The character after the one that ends the name of a folder."""
 
@@ -91,7 +93,13 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True, dict=True):
         """Return this with files put into it, and those that are None taken out."""
         after = {**self.files, **files}
         kept = {path: content for path, content in after.items() if content is not None}
-        return RecordedStatus(files=kept, time=self.time, _parsed=self._parsed)
+        changed = {path.partition("/")[0] for path, content in files.items() if self.files.get(path) != content}
+        made = RecordedStatus(files=kept, time=self.time, _parsed=self._parsed)
+        # Most steps of a pass write few files, or none.
+        known = {name for name, folder in _FOLDERS.items() if folder not in changed}
+        known |= {"_paths_by_root_folder"} if kept.keys() == self.files.keys() else set()
+        made.__dict__.update({name: self.__dict__[name] for name in known & self.__dict__.keys()})
+        return made
 
     def with_files_of_agents(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
         """Return this with files of agents: no agent knows of a hold, nor has it a say in any, so that these stay."""
@@ -198,6 +206,25 @@ class RecordedStatus(DiscreetStruct, frozen=True, kw_only=True, dict=True):
                 works.setdefault(below, {})[cluster] = manifest
         return works
 
+    def works_not_well(self) -> Mapping[str, Mapping[str, Manifest]]:
+        """Return those Works of objects that do not say that the object is applied and healthy."""
+        return self._works_not_well
+
+    @cached_property
+    def _works_not_well(self) -> Mapping[str, Mapping[str, Manifest]]:
+        is_well_by_id: dict[int, bool] = {}  # most clusters have the same Work of an object
+
+        def is_well(work: Manifest) -> bool:
+            if id(work) not in is_well_by_id:
+                is_well_by_id[id(work)] = is_applied_and_healthy(work)
+            return is_well_by_id[id(work)]
+
+        works = (
+            (below, {cluster: work for cluster, work in by_cluster.items() if not is_well(work)})
+            for below, by_cluster in self.works().items()
+        )
+        return {below: by_cluster for below, by_cluster in works if by_cluster}
+
     def converged_commit(self, cluster: str) -> str:
         """Return the commit a cluster's inventory says it converged at, or the tool that applies its folder."""
         record = self.cluster(cluster)
@@ -267,13 +294,10 @@ def line_by_cluster(
 ) -> dict[str, ClusterLine]:
     """Return a line for every cluster; ``converged`` are commits that clusters reached after the record was written."""
     newer = converged or {}
-    records, works = recorded.clusters(), recorded.works()
-    objects = Counter(cluster for by_cluster in works.values() for cluster in by_cluster)
-    unhealthy = Counter(
-        cluster
-        for by_cluster in works.values()
-        for cluster, work in by_cluster.items()
-        if not is_applied_and_healthy(work)
+    records = recorded.clusters()
+    objects, unhealthy = (
+        Counter(cluster for by_cluster in works.values() for cluster in by_cluster)
+        for works in (recorded.works(), recorded.works_not_well())
     )
     return {
         name: ClusterLine(
@@ -315,9 +339,9 @@ def reason_in_work(work: Manifest, cluster: str, ref: str = "") -> ObjectReason:
 
 def unhealthy_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[ObjectReason]:
     """Yield every object of a member that is not as it should be, with its most telling reason."""
-    for below, by_cluster in sorted(recorded.works().items()):
+    for below, by_cluster in sorted(recorded.works_not_well().items()):
         for cluster, work in sorted(by_cluster.items()):
-            if cluster in members and not is_applied_and_healthy(work):
+            if cluster in members:
                 yield reason_in_work(work, cluster, below)
 
 
