@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.repository import open_repository
+from render.binding import Binding
 from render.documents import emit, parse_documents
 from render.gitobjects import git_object_id
+from render.model import ObjectRef
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .stories import (
@@ -376,6 +379,40 @@ def test_only_the_clusters_of_a_binding_that_could_not_be_built_may_keep_older_m
             for commit in (built, failed)
         }
     assert complete == {built: [True, True, True], failed: [False, False, True]}
+
+
+class Walked(dict[ObjectRef, Binding]):
+    """Bindings that count how often somebody went through all of them."""
+
+    walks = 0
+
+    def values(self) -> Any:
+        self.walks += 1
+        return super().values()
+
+    def items(self) -> Any:
+        self.walks += 1
+        return super().items()
+
+
+def test_what_a_thousand_clusters_hold_is_told_by_as_many_walks_over_the_bindings_as_for_one(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit(APPS)
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    commit = repository.git("rev-parse", "argosy/rendered")
+    with open_repository(str(repository.path)) as opened:
+        commits, walks = RenderedCommits(opened), []
+        rendered = commits.commit_contents(commit)
+        bindings = Walked(rendered.bindings)
+        commits._commits[commit] = replace(rendered, bindings=bindings)
+        for number in range(1000):
+            commits.desired(f"member{number}", commit)
+            walks.append(bindings.walks)
+        departed = commits.departed_objects("member1", (commit,))
+    assert bindings
+    assert walks == [walks[0]] * 1000
+    assert departed == ()
 
 
 def quoted(commit: str) -> str:

@@ -23,7 +23,7 @@ from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, commit_written_by_argosy, engine_version
 from reconciler.source.manifests import may_be_secret
-from render.binding import Binding
+from render.binding import Binding, Condition
 from render.cluster import Cluster
 from render.errors import GitError
 from render.layout import object_path
@@ -66,6 +66,23 @@ class RemovalTrailers(Struct):
             return ()
 
 
+class _Exceptions(Struct, frozen=True, kw_only=True):
+    """The bindings of a commit that do not say the same of all their clusters, which few do.
+
+    ``failing`` could not be built for some, ``suspending`` are not dispatched to some.
+    """
+
+    failing: tuple[Binding, ...]
+    suspending: tuple[tuple[ObjectRef, Binding], ...]
+
+    @classmethod
+    def of_bindings(cls, bindings: Mapping[ObjectRef, Binding]) -> "_Exceptions":
+        return cls(
+            failing=tuple(each for each in bindings.values() if _conditions_of_failure(each)),
+            suspending=tuple((ref, each) for ref, each in bindings.items() if each.suspension is not None),
+        )
+
+
 class RenderedCommits(Struct):
     """Rendered commits as clusters must hold them; every commit, folder and manifest is read once.
 
@@ -82,11 +99,13 @@ class RenderedCommits(Struct):
     _bindings: dict[bytes, Binding] = field(default_factory=dict)
     _encrypted: dict[int, bytes] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _exceptions: dict[str, _Exceptions] = field(default_factory=dict)
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)
     _files: dict[bytes, dict[tuple[str, ...], bytes]] = field(default_factory=dict)
     _held_objects: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
     _holders: dict[tuple[str, ObjectRef], tuple[str, ...]] = field(default_factory=dict)
+    _is_first: dict[str, bool] = field(default_factory=dict)
     _trailers: dict[str, RemovalTrailers] = field(default_factory=dict)
 
     def commit_contents(self, commit: str) -> Previous:
@@ -121,14 +140,21 @@ class RenderedCommits(Struct):
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
         """Return everything a cluster must hold at a commit."""
         rendered = self.commit_contents(commit)
-        failing = any(_may_keep_older_manifest(binding, cluster) for binding in rendered.bindings.values())
+        failing = any(_may_keep_older_manifest(each, cluster) for each in self._exceptions_of(commit).failing)
         tree_id = rendered.tree.clusters.get(cluster)
         objects = () if tree_id is None else self._desired_objects_in_tree(cluster, commit, tree_id)
         return ClusterDesired(cluster=cluster, commit=commit, objects=objects, is_complete=not failing)
 
+    def _exceptions_of(self, commit: str) -> _Exceptions:
+        """Return the bindings that have to be asked about each cluster."""
+        if commit not in self._exceptions:
+            self._exceptions[commit] = _Exceptions.of_bindings(self.commit_contents(commit).bindings)
+        return self._exceptions[commit]
+
     def _desired_objects_in_tree(self, cluster: str, commit: str, tree_id: bytes) -> tuple[DesiredObject, ...]:
         bindings = self.commit_contents(commit).bindings
-        suspended = frozenset(ref for ref, binding in bindings.items() if is_suspended(binding, cluster))
+        suspending = self._exceptions_of(commit).suspending
+        suspended = frozenset(ref for ref, binding in suspending if is_suspended(binding, cluster))
         key = commit, tree_id, suspended
         if key not in self._objects:
             manifests = self._manifests_of(commit, tree_id)
@@ -244,7 +270,16 @@ class RenderedCommits(Struct):
             held_objects[item.ref] = held_object_of_desired(item, preserve=preserve)
         return tuple(held_objects[ref] for ref in sorted(held_objects))
 
+    def _is_first_of_branch(self, commit: str) -> bool:
+        """Say whether nothing was before a commit, which can have removed nothing then."""
+        if commit not in self._is_first:
+            self._is_first[commit] = self.first_commit_of_branch(commit) == commit
+        return self._is_first[commit]
+
     def _removed_files(self, cluster: str, commits: Iterable[str]) -> "list[RemovedFile]":
+        commits = [each for each in commits if not self._is_first_of_branch(each)]
+        if not commits:
+            return []
         names = (cluster, *(name for each in self.clusters if each.name == cluster for name in each.former_names))
         found = (self.repository.removed_files(commits, f"clusters/{name}/") for name in names)
         return [file for files in found for file in files]
@@ -293,9 +328,13 @@ def _may_keep_older_manifest(binding: Binding, cluster: str) -> bool:
 
     A condition that names no clusters is about all of the targets.
     """
-    failed = [each for each in binding.conditions if each.type == RENDERED and each.status == "False"]
-    is_target = any(target.name == cluster for target in binding.targets)
+    failed = _conditions_of_failure(binding)
+    is_target = bool(failed) and any(target.name == cluster for target in binding.targets)
     return any(cluster in each.clusters if each.reason == REMOVAL_HELD else is_target for each in failed)
+
+
+def _conditions_of_failure(binding: Binding) -> tuple[Condition, ...]:
+    return tuple(each for each in binding.conditions if each.type == RENDERED and each.status == "False")
 
 
 def _desired_object(
