@@ -31,6 +31,7 @@ from .decryption import Decrypt, desired_left_encrypted
 from .questions import plan_with_answers
 from .repairs import is_another_round_due, merged_cluster_result, plan_without_repetitions
 from .results import ApplySettings, ClusterReport, live_objects
+from .shared_answers import MANY, SharedAnswers
 
 ORDINARY_SECONDS = 5.0
 """The time that idle clusters, which are done at once, count as having taken where others are waited for."""
@@ -135,6 +136,7 @@ class _FleetRun:
         self._reach = reach
         self._options = options
         self._equals = PlansOfEquals()
+        self._shared_answers = SharedAnswers()
         # Whoever missed the most commits comes first, so that no member is left out again and again.
         ordered = sorted(jobs, key=lambda name: (name in options.late, -len(jobs[name].inventory.attempted)))
         self._visits = reach.visits(self._visit_cluster, ordered)
@@ -216,6 +218,8 @@ class _FleetRun:
         report = result_or_failure(lambda: self._observed_and_applied(visit))
         if isinstance(report, Failure):
             report = ClusterReport(cluster=visit.name, failure=report)
+        if len(self._jobs) >= MANY:
+            report = self._shared_answers.shared_report(report)
         return replace(report, seconds=self._reach.clock() - visit.began)
 
     def _observed_and_applied(self, visit: Visit[ClusterReport]) -> ClusterReport | Failure:

@@ -207,7 +207,8 @@ def _parts(samples: Sequence[Sample], count: int) -> list[Sequence[Sample]]:
 
 def _usual_most(samples: Sequence[Sample], name: str) -> float:
     """Return the most of something in a part of a quarter of a day, as it is in most of them."""
-    return statistics.median(max(getattr(each, name) for each in part) for part in _parts(samples, PUSHES // 4))
+    most = [max(float(getattr(each, name)) for each in part) for part in _parts(samples, PUSHES // 4)]
+    return statistics.median(most)
 
 
 def _growth(before: float, after: float) -> float:
