@@ -1,7 +1,7 @@
 """Plans of objects that are equal to those of other members: the same as if each were planned by itself."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -132,3 +132,66 @@ def test_what_a_rule_of_the_source_keeps_is_asked_of_each_object() -> None:
 
     for live in (applied(), of_another_member()):
         assert plans.plan(live, context(retain=as_observed)) == plan_object(live, context(retain=as_observed))
+
+
+SERVICE = Resource(group="", version="v1", kind="Service", plural="services", is_namespaced=True, verbs=VERBS)
+FRONT: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "front", "namespace": "default"},
+    "spec": {"type": "NodePort", "selector": {"app": "web"}, "ports": [{"name": "web", "port": 80}]},
+}
+ADDRESS, PORT = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}, {"nodePort": 30001}
+
+
+def a_service(want: Manifest = FRONT, *, address: str = "10.0.0.1", port: int = 30001) -> dict[str, Any]:
+    """A Service as a member has it after we applied it: with an address and a port of its own."""
+    sent = manifest_as_sent(want, SERVICE, ApplySet().id)
+    live, _ = server_side_applied({"metadata": {"name": "front", "namespace": "default"}}, sent, "argosy")
+    live["spec"] |= {"clusterIP": address, "clusterIPs": [address]}
+    live["spec"]["ports"] = [{**each, "nodePort": port} for each in live["spec"]["ports"]]
+    live["metadata"] |= {"uid": address, "resourceVersion": f"of {address}"}
+    return live
+
+
+def context_of_service(want: Manifest = FRONT, **options: Any) -> PlanContext:
+    (desired,) = desired_objects([want])
+    return PlanContext(desired=desired, resource=SERVICE, options=PlanOptions(**options), are_scalers_known=True)
+
+
+def is_compared_again(live: Manifest, want: Manifest = FRONT) -> bool:
+    """Say whether a Service is compared by itself after that of another member; its plan is the same either way."""
+    asked, plans = list[Manifest](), PlansOfEquals()
+    alone = plan_object(live, context_of_service(want))
+    # The context has to be the same, for manifests are told apart as objects.
+    known = context_of_service(want, retain=counted(asked))
+    plans.plan(a_service(want), known)
+    before = len(asked)
+    assert replace(plans.plan(live, known), desired=None) == replace(alone, desired=None)
+    return len(asked) > before
+
+
+def test_addresses_and_ports_that_members_allocated_are_no_difference() -> None:
+    assert not is_compared_again(a_service(address="10.0.0.2", port=30002))
+
+
+def with_owner(live: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    entry = {"manager": "x", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:spec": spec}}
+    live["metadata"]["managedFields"].append(entry)
+    return live
+
+
+WITH_ADDRESS = {**FRONT, "spec": {**FRONT["spec"], **ADDRESS}}
+WITH_PORT = {**FRONT, "spec": {**FRONT["spec"], "ports": [{**FRONT["spec"]["ports"][0], **PORT}]}}
+ASKED_ABOUT = {
+    "the manifest states the address": (a_service(WITH_ADDRESS, address="10.0.0.2"), WITH_ADDRESS),
+    "the manifest states the port": (a_service(WITH_PORT, port=30002), WITH_PORT),
+    "somebody owns the address": (with_owner(a_service(address="10.0.0.2"), {"f:clusterIP": {}}), FRONT),
+    "somebody owns the whole of it": (with_owner(a_service(address="10.0.0.2"), {}), FRONT),
+    "another field differs": ({**a_service(), "spec": {**a_service()["spec"], "type": "ClusterIP"}}, FRONT),
+}
+
+
+@each_row("why", ASKED_ABOUT)
+def test_allocated_fields_that_a_plan_asks_about_are_compared(why: str) -> None:
+    assert is_compared_again(*ASKED_ABOUT[why])

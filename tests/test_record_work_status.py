@@ -5,11 +5,19 @@ from typing import Any, NamedTuple
 
 from reconciler.deliver.results import ObjectResult
 from reconciler.observe.findings import Finding
+from reconciler.plans.allocated_fields import ALLOCATED
 from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.work_changes import WorkStatuses
-from reconciler.record.work_status import Health, WorkInputs, have_equal_work_status, health_and_progress
+from reconciler.record.work_status import (
+    Health,
+    WorkInputs,
+    have_equal_work_status,
+    health_and_progress,
+    work_status_of,
+)
 from render.documents import parse_documents
 from render.interpreter import Interpreter
+from render.kinds import KUBERNETES, BuiltInKind
 from render.model import ObjectRef
 
 from .build import a_deployment
@@ -63,6 +71,62 @@ CASES = [
 @each_row("case", CASES, ids=lambda case: case.why)
 def test_are_alike(case: Alike) -> None:
     assert have_equal_work_status(subject(), case.other) is have_equal_work_status(case.other, subject()) is case.want
+
+
+def a_service(address: str) -> WorkInputs:
+    """A Service in a member, with an address of its own."""
+    wanted = {"type": "LoadBalancer", "ports": [{"port": 80}]}
+    metadata = {"name": "front", "namespace": "default"}
+    want = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": wanted}
+    spec = {**wanted, "clusterIP": address, "clusterIPs": [address], "ports": [{"port": 80, "nodePort": 30001}]}
+    found = {**want, "spec": spec, "status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}}
+    item = PlannedObject(ref=ObjectRef.of(want), action=Action.UNCHANGED, reason="", manifest=want)
+    return WorkInputs(item, None, found)
+
+
+def test_addresses_that_clusters_allocate_are_in_no_status() -> None:
+    judgements = WorkStatuses(Interpreter(), NOW)
+    first = judgements.file(a_service("10.0.0.1"), None)
+    assert first is not None
+    assert judgements.file(a_service("10.0.0.2"), None) is first
+
+
+def test_a_rule_of_the_source_sees_what_a_cluster_allocated() -> None:
+    healthy = "function InterpretHealth(object) return object.spec.clusterIP == '10.0.0.1' end"
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "front"},
+        "spec": {
+            "target": {"apiVersion": "v1", "kind": "Service"},
+            "customizations": {"healthInterpretation": {"luaScript": healthy}},
+        },
+    }
+    interpreter = Interpreter.of([customization])
+    judgements = WorkStatuses(interpreter, NOW)
+    files = [judgements.file(a_service(address), None) for address in ("10.0.0.1", "10.0.0.2")]
+    assert [each.manifest["status"]["manifestStatuses"][0]["health"] for each in files if each] == [
+        "Healthy",
+        "Unhealthy",
+    ]
+
+
+def sample_at(path: tuple[str, ...]) -> Any:
+    """A value with a field at a path; one that is a text is no value of any type that a rule may look for."""
+    if not path:
+        return "allocated"
+    return [sample_at(path[1:])] if path[0] == "*" else {path[0]: sample_at(path[1:])}
+
+
+@each_row("kind", [kind for kind in KUBERNETES if (kind.group, kind.kind) in ALLOCATED and kind.version])
+def test_no_rule_of_our_own_asks_about_what_clusters_allocate(kind: BuiltInKind) -> None:
+    """So a status made without these fields is the status."""
+    identity = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "x", "namespace": "default"}}
+    plain = PlannedObject(ref=ObjectRef.of(identity), action=Action.UNCHANGED, reason="", manifest=identity)
+    without = work_status_of(WorkInputs(plain, None, identity), Interpreter())
+    for path in ALLOCATED[kind.group, kind.kind]:
+        live = {**identity, **sample_at(path)}
+        assert work_status_of(WorkInputs(plain, None, live), Interpreter()) == without, path
 
 
 def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() -> None:

@@ -17,13 +17,12 @@ from reconciler.members.exchange import SILENT, Client, Failure, FailureKind
 from reconciler.members.patience import VisitTimes, time_to_stop_waiting
 from reconciler.members.visits import MemberReach, Visit
 from reconciler.observe.cluster_status import MemberObservation
-from reconciler.observe.findings import Finding, is_status_of_generation, observe_findings, unwell_workloads
+from reconciler.observe.findings import all_unwell_workloads, findings_about_unwell, is_status_of_generation
 from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster, read_uid
 from reconciler.plans.cluster import failure_of_another_cluster, make_plan
 from reconciler.plans.equal_objects import PlansOfEquals
 from reconciler.plans.model import WRITES, ClusterDesired, ObservedCluster, Plan, PlanOptions
-from render.model import ObjectRef
 
 from .adoption import plan_without_doubts
 from .cluster import apply_plan
@@ -289,11 +288,8 @@ class _FleetRun:
     def _with_findings(self, client: Client, report: ClusterReport) -> ClusterReport:
         if report.observed is None or report.failure is not None:
             return report
-        findings = result_or_failure(lambda: _findings_about_workloads(client, report))
-        if isinstance(findings, Failure):
-            return replace(report, failure=findings)
-        has_unwell = bool(unwell_workloads(live_objects(report)))
-        return replace(report, findings=findings, has_unwell=has_unwell)
+        found = result_or_failure(lambda: _report_with_findings(client, report))
+        return replace(report, failure=found) if isinstance(found, Failure) else found
 
 
 def _failure_if_exchanged(client: Client, plan: Plan) -> Failure | None:
@@ -309,17 +305,15 @@ def _failure_if_exchanged(client: Client, plan: Plan) -> Failure | None:
     return None if uid == plan.uid else failure_of_another_cluster(plan.cluster, uid, plan.uid)
 
 
-def _findings_about_workloads(client: Client, report: ClusterReport) -> dict[ObjectRef, tuple[Finding, ...]]:
-    """Return the findings about what is not well, but for what was written and no controller has seen yet.
+def _report_with_findings(client: Client, report: ClusterReport) -> ClusterReport:
+    """Return a report with the findings about what is not well, but for what was written and no controller has seen.
 
     The pods of that are those of before, and say nothing of it.
     """
     if report.observed is None or report.applied is None:
-        return {}
+        return report
+    unwell = all_unwell_workloads(live_objects(report))
     written = {result.ref for result in report.applied.results if result.action in WRITES}
-    live = {
-        ref: manifest
-        for ref, manifest in live_objects(report).items()
-        if ref not in written or is_status_of_generation(manifest)
-    }
-    return observe_findings(client, report.observed.discovery, live)
+    seen = {ref: each for ref, each in unwell.items() if ref not in written or is_status_of_generation(each)}
+    findings = findings_about_unwell(client, report.observed.discovery, seen)
+    return replace(report, findings=findings, has_unwell=bool(unwell))

@@ -18,6 +18,7 @@ from render.expressions import lazy_expression
 from render.model import list_or_empty, mapping_or_empty
 
 from .exchange import Expected, Request
+from .ordinary_shapes import OrdinaryList, OrdinaryObject, brackets_in_items, count_of_brackets, has_shape
 
 Check = Callable[[Any], str]
 """A check returns the place and the fault of a value, as ``.metadata.name is missing``; nothing when all is well."""
@@ -38,6 +39,7 @@ An object is at most what etcd takes (1.5 MiB, raised by some to a few more) and
 """
 MOST_LEVELS = 200
 """The depth of documents in repositories as well; code that walks a value by recursion is safe with twice as many."""
+_LEVELS_AROUND_ITEMS = 2
 _LONGEST_TEXT = 16 << 10
 _MOST_CAUSES = 100
 _MOST_SECONDS = 86_400
@@ -71,9 +73,9 @@ def _parsed_discovery(content: bytes) -> Any:
 
 def _parsed_json(expected: Expected, content: bytes) -> Any:
     body = parse_json(content)
-    fault = _CHECKS[expected](body)
-    if fault:
-        raise UnusableAnswer(fault if fault.startswith(".") else f"the whole of it {fault}")
+    ordinary = _ORDINARY.get(expected)
+    if ordinary is None or not has_shape(content, ordinary):
+        check_expected_part(expected, body)
     return body
 
 
@@ -130,10 +132,27 @@ def parse_json(content: bytes) -> Any:
         body = decode(content)
     except (DecodeError, UnicodeDecodeError, RecursionError):
         body = _parse_unusual_json(content)
-    # What has fewer brackets than levels are allowed needs no walk to be known for shallow.
-    if content.count(b"{") + content.count(b"[") > MOST_LEVELS and is_nested_deeper(body, MOST_LEVELS):
+    if _is_nested_too_deep(content, body):
         raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels")
     return body
+
+
+def _is_nested_too_deep(content: bytes, body: Any) -> bool:
+    """Say whether an answer is nested too deep.
+
+    What has no more brackets than levels are allowed needs no walk to be known for shallow; nor has an item of a list.
+    """
+    total = count_of_brackets(content)
+    if total <= MOST_LEVELS:
+        return False
+    in_items, levels = brackets_in_items(content), MOST_LEVELS - _LEVELS_AROUND_ITEMS
+    if not in_items or total - sum(in_items) > MOST_LEVELS:
+        return is_nested_deeper(body, MOST_LEVELS)
+    return any(
+        is_nested_deeper(item, levels)
+        for item, brackets in zip(body["items"], in_items, strict=True)
+        if brackets > levels
+    )
 
 
 def _parse_unusual_json(content: bytes) -> Any:
@@ -371,3 +390,8 @@ _CHECKS: Mapping[Expected, Check] = {
     Expected.TABLE: _fault_of_table,
     Expected.DISCOVERY: _fault_of_discovery,
 }
+_ORDINARY: Mapping[Expected, type[OrdinaryObject | OrdinaryList]] = {
+    Expected.OBJECT: OrdinaryObject,
+    Expected.LIST: OrdinaryList,
+}
+"""The shapes that nearly all answers have which may be large."""

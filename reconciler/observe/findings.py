@@ -54,23 +54,35 @@ def observe_findings(
     client: Client, discovery: Discovery, live: Mapping[ObjectRef, Manifest]
 ) -> dict[ObjectRef, tuple[Finding, ...]]:
     """Return the findings about the first ten workloads of a cluster that are not as they should be."""
-    unwell = unwell_workloads(live)
-    warnings = {space: _warning_events(client, space) for space in sorted({ref.namespace for ref in unwell})}
+    return findings_about_unwell(client, discovery, all_unwell_workloads(live))
+
+
+def findings_about_unwell(
+    client: Client, discovery: Discovery, unwell: Mapping[ObjectRef, Manifest]
+) -> dict[ObjectRef, tuple[Finding, ...]]:
+    """Return the findings about the first ten of some workloads, in their order, that are not as they should be."""
+    first = dict(islice(unwell.items(), MOST_WORKLOADS))
+    warnings = {space: _warning_events(client, space) for space in sorted({ref.namespace for ref in first})}
     known = {
         ref: _findings_of_workload(client, manifest, discovery, warnings[ref.namespace])
-        for ref, manifest in unwell.items()
+        for ref, manifest in first.items()
     }
     return {ref: findings for ref, findings in known.items() if findings}
 
 
 def unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Manifest]:
     """Return the first ten workloads that are not as they should be, by name."""
-    unwell = (
-        (ref, manifest)
-        for ref, manifest in sorted(live.items(), key=lambda item: item[0])
+    return dict(islice(all_unwell_workloads(live).items(), MOST_WORKLOADS))
+
+
+def all_unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Manifest]:
+    """Return all workloads that are not as they should be, by name."""
+    unwell = {
+        ref: manifest
+        for ref, manifest in live.items()
         if ref.group_kind in WORKLOADS and progress_of_live_object(manifest).progress not in _FINE
-    )
-    return dict(islice(unwell, MOST_WORKLOADS))
+    }
+    return {ref: unwell[ref] for ref in sorted(unwell)}
 
 
 def is_status_of_generation(live: Manifest) -> bool:

@@ -2,8 +2,8 @@
 
 Most members of a fleet hold the same objects, as the same controllers completed them. Where one is as it has to be, so
 is each that is equal to it: in everything but what tells one incarnation from another (its UID, version, generation and
-times) and its status, of which no plan asks anything. Equality is cheaper to see than to find again that nothing
-differs. What needs something is planned by itself.
+times), what its cluster allocated to it (``allocated_fields``) and its status, of which no plan asks anything. Equality
+is cheaper to see than to find again that nothing differs. What needs something is planned by itself.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from reconciler.members.masking import ConcealedManifest
 from render.model import Manifest
 
+from .allocated_fields import live_without_allocated_fields
 from .context import PlanContext
 from .model import Action, PlannedObject
 from .object import plan_object
@@ -34,8 +35,9 @@ class PlansOfEquals:
 
     def plan(self, live: Manifest | None, context: PlanContext) -> PlannedObject:
         """Return the plan for one object, as ``plan_object`` makes it."""
-        digest = _digest_beside_incarnation(live) if live is not None and not context.is_changed else None
-        if live is None or digest is None or isinstance(context.desired.manifest, ConcealedManifest):
+        manifest = context.desired.manifest
+        digest = _digest_beside_incarnation(live, manifest) if live is not None and not context.is_changed else None
+        if live is None or digest is None or isinstance(manifest, ConcealedManifest):
             return plan_object(live, context)
         key = digest, _inputs_beside_live_object(context)
         known = self._known.get(key)
@@ -88,7 +90,7 @@ def _is_without_rule(live: Manifest | None, context: PlanContext) -> bool:
         return False
 
 
-def _digest_beside_incarnation(live: Manifest) -> bytes | None:
+def _digest_beside_incarnation(live: Manifest, want: Manifest) -> bytes | None:
     """Return a digest of all in a live object that a plan asks about; None where it cannot be written as JSON.
 
     It is of bytes: in Python ``True`` equals 1, which a server may hold in its place.
@@ -96,7 +98,8 @@ def _digest_beside_incarnation(live: Manifest) -> bytes | None:
     metadata = live["metadata"]
     owners = [_without(entry, _TIME) for entry in metadata.get("managedFields") or ()]
     try:
-        content = encode((_without(live, _BESIDE), _without(metadata, _OWN), owners))
+        asked = _without(live_without_allocated_fields(live, want), _BESIDE)
+        content = encode((asked, _without(metadata, _OWN), owners))
     except (TypeError, ValueError, OverflowError):
         return None
     return sha256(content).digest()

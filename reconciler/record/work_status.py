@@ -17,10 +17,11 @@ from reconciler.members.boundary import result_or_failure
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.findings import Finding
 from reconciler.observe.progress import NOT_HEALTHY, progress_of_live_object, unmet_health
+from reconciler.plans.allocated_fields import live_without_allocated_fields
 from reconciler.plans.model import SUSPENDED_AND_MISSING, PlannedObject
 from render.interpretation.progress import LiveState, Progress
 from render.interpretation.statuses import GENERATION_ANNOTATION
-from render.interpreter import Interpreter, InterpreterError
+from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.model import WORK_API_VERSION, Manifest, ObjectRef
 from render.values import DiscreetStruct
 
@@ -32,6 +33,15 @@ STATUS_REFLECTED = "StatusReflected"
 SUSPENDED = "SuspendDispatching"
 _OWN_METADATA = frozenset({"uid", "resourceVersion", "managedFields", "creationTimestamp"})
 """The metadata that differs from cluster to cluster and is in no status."""
+_READ_OF_LIVE = (
+    Operation.INTERPRET_HEALTH,
+    Operation.INTERPRET_STATUS,
+    Operation.INTERPRET_REPLICA,
+    Operation.INTERPRET_COMPONENT,
+    Operation.REVISE_REPLICA,
+)
+"""The operations by which a status is made of a live object."""
+_OWN_LAYERS = frozenset({Layer.NATIVE, Layer.NONE})
 
 
 class Health(StrEnum):
@@ -125,6 +135,21 @@ def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         rolled_out=rolled_out,
         may_be_earlier=may_be_earlier and health is Health.HEALTHY,
     )
+
+
+def inputs_without_allocated_fields(inputs: WorkInputs, interpreter: Interpreter) -> WorkInputs:
+    """Return the inputs without what a cluster allocated to the object, which no rule of Argosy's own asks about.
+
+    A rule of the source may ask about anything.
+    """
+    live, want = inputs.live, inputs.item.manifest
+    if live is None or want is None:
+        return inputs
+    shared = live_without_allocated_fields(live, want)
+    is_read_by_others = shared is not live and not _OWN_LAYERS.issuperset(
+        interpreter.answering_layer(each, live) for each in _READ_OF_LIVE
+    )
+    return inputs if shared is live or is_read_by_others else inputs._replace(live=shared)
 
 
 def have_equal_work_status(one: WorkInputs, other: WorkInputs) -> bool:
