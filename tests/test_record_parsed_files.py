@@ -99,6 +99,26 @@ def test_the_value_of_a_record_that_may_hold_a_secret_is_not_kept(tmp_path: Path
     assert Cache(tmp_path, "records", version="1")._entries() == {}
 
 
+SERVING = b"""apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: eu}
+status:
+  apiEnablements:
+  - groupVersion: v1
+    resources:
+    - {name: secrets, kind: Secret, namespaced: true}
+version: 1
+"""
+
+
+def test_a_cluster_that_serves_secrets_is_no_secret(tmp_path: Path) -> None:
+    """Every cluster does, and a pass reads the records of all of them."""
+    files = ParsedFiles(values=Cache(tmp_path, "records", version="1"))
+    files.file(ClusterRecord, "clusters/eu.yaml", SERVING)
+    files.save()
+    assert len(Cache(tmp_path, "records", version="1")._entries()) == 1
+
+
 class Misplaced(NamedTuple):
     """A file that passes keep, at a path where they write none of the kind."""
 

@@ -9,6 +9,7 @@ from reconciler.plans.allocated_fields import ALLOCATED
 from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.work_changes import WorkStatuses
 from reconciler.record.work_status import (
+    CONDITION_TIMES,
     Health,
     WorkInputs,
     have_equal_work_status,
@@ -89,6 +90,35 @@ def test_addresses_that_clusters_allocate_are_in_no_status() -> None:
     first = judgements.file(a_service("10.0.0.1"), None)
     assert first is not None
     assert judgements.file(a_service("10.0.0.2"), None) is first
+
+
+def a_deployment_with(condition: dict[str, Any]) -> WorkInputs:
+    """A Deployment in a member, with another condition than a progressing one."""
+    want = a_deployment("web", replicas=1)
+    found = with_status(conditions=[{"type": "Available", "status": "True", **condition}])
+    return WorkInputs(PlannedObject(ref=REF, action=Action.UNCHANGED, reason="", manifest=want), None, found)
+
+
+CONDITIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"status": "False", "reason": "MinimumReplicasUnavailable", "message": "no"},
+    {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "late"},
+    {"type": "ReplicaFailure", "reason": "FailedCreate", "message": "quota"},
+)
+
+
+@each_row("condition", CONDITIONS)
+def test_times_in_the_conditions_of_a_deployment_are_in_no_status(condition: dict[str, Any]) -> None:
+    timed = [a_deployment_with({**condition, **dict.fromkeys(CONDITION_TIMES, time)}) for time in (NOW, "2026")]
+    plain = a_deployment_with(condition)
+    assert [work_status_of(each, Interpreter()) for each in timed] == [work_status_of(plain, Interpreter())] * 2
+    judgements = WorkStatuses(Interpreter(), NOW)
+    first = judgements.file(timed[0], None)
+    assert first is not None
+    assert judgements.file(timed[1], None) is first
+    other = judgements.file(a_deployment_with({"type": "ReplicaFailure", "reason": "Other"}), None)
+    assert other is not None
+    assert other is not first
 
 
 def test_a_rule_of_the_source_sees_what_a_cluster_allocated() -> None:

@@ -12,6 +12,7 @@ from typing import Self, TypeVar, cast
 from msgspec import Struct, field
 
 from reconciler.ledger.branch_file import BranchFile, FileFault, object_of_content
+from reconciler.ledger.facts import APIS
 from reconciler.ledger.table import checked_path, object_at
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
@@ -91,7 +92,7 @@ class ParsedFiles(Struct):
             value = object_of_content(content)
         except FileFault as fault:
             raise fault.at(path) from fault
-        if self.values is not None and not may_be_secret(content, (value,)):
+        if self.values is not None and not may_be_secret(content, (_without_served_kinds(value),)):
             self.values.put_many({blob_id: value})
         return value
 
@@ -107,3 +108,11 @@ class ParsedFiles(Struct):
         if not may_be_secret(content, (manifest,)):
             self.cache.put_many({blob_id: manifest})
         return manifest
+
+
+def _without_served_kinds(value: Manifest) -> Manifest:
+    """Return a file without the kinds that a cluster serves: that one of them is called Secret is no secret."""
+    status = value.get("status")
+    if not isinstance(status, dict) or APIS not in status:
+        return value
+    return {**value, "status": {name: each for name, each in status.items() if name != APIS}}

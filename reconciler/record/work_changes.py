@@ -31,7 +31,7 @@ from .work_status import (
     Health,
     WorkInputs,
     have_equal_work_status,
-    inputs_without_allocated_fields,
+    inputs_as_read_by_own_rules,
     work_manifest,
     work_status_of,
 )
@@ -325,7 +325,7 @@ class WorkStatuses(Struct):
         cases = self._cases.setdefault(inputs.item.ref, [])
         # Who set the replicas stands in managedFields, which no two objects have in common.
         manager = "" if inputs.live is None else manager_of_replicas(inputs.live, self.interpreter)
-        inputs = inputs_without_allocated_fields(inputs, self.interpreter)
+        inputs = inputs_as_read_by_own_rules(inputs, self.interpreter)
         for case in cases:
             is_same = case.before is before and case.has_commit == has_commit and case.manager == manager
             if is_same and have_equal_work_status(case.inputs, inputs):

@@ -42,6 +42,9 @@ _READ_OF_LIVE = (
 )
 """The operations by which a status is made of a live object."""
 _OWN_LAYERS = frozenset({Layer.NATIVE, Layer.NONE})
+_TELLING_NO_TIMES = frozenset({"Deployment.apps"})
+"""The kinds of whose status no time in a condition is reported, or asked about."""
+CONDITION_TIMES = frozenset({"lastTransitionTime", "lastUpdateTime"})
 
 
 class Health(StrEnum):
@@ -137,19 +140,33 @@ def work_status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     )
 
 
-def inputs_without_allocated_fields(inputs: WorkInputs, interpreter: Interpreter) -> WorkInputs:
-    """Return the inputs without what a cluster allocated to the object, which no rule of Argosy's own asks about.
+def inputs_as_read_by_own_rules(inputs: WorkInputs, interpreter: Interpreter) -> WorkInputs:
+    """Return the inputs without fields that no rule of Argosy's own asks about, and that no two clusters have alike.
 
-    A rule of the source may ask about anything.
+    These are what the cluster allocated to the object, and the times in the conditions of a Deployment. A rule of the
+    source may ask about anything.
     """
     live, want = inputs.live, inputs.item.manifest
     if live is None or want is None:
         return inputs
     shared = live_without_allocated_fields(live, want)
+    shared = _without_times_of_conditions(shared) if inputs.item.ref.group_kind in _TELLING_NO_TIMES else shared
     is_read_by_others = shared is not live and not _OWN_LAYERS.issuperset(
         interpreter.answering_layer(each, live) for each in _READ_OF_LIVE
     )
     return inputs if shared is live or is_read_by_others else inputs._replace(live=shared)
+
+
+def _without_times_of_conditions(live: Manifest) -> Manifest:
+    status = live.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    if not (isinstance(conditions, list) and all(isinstance(each, dict) for each in conditions)):
+        return live
+    timeless = [
+        {name: value for name, value in each.items() if name not in CONDITION_TIMES or not isinstance(value, str)}
+        for each in conditions
+    ]
+    return {**live, "status": {**live["status"], "conditions": timeless}}
 
 
 def have_equal_work_status(one: WorkInputs, other: WorkInputs) -> bool:
