@@ -230,9 +230,13 @@ def _record_with_ending_of_run(before: ClusterRecord, report: ClusterReport) -> 
     return replace(before, outcome=outcome, message=message, hint=hint)
 
 
-def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+def _fact_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    observed = {ClusterFacts.at(name): facts for name, facts in inputs.facts.items() if name in inputs.states}
+    # As of records, most are as they were.
     files: dict[str, bytes | None] = {
-        ClusterFacts.at(name): facts.content() for name, facts in inputs.facts.items() if name in inputs.states
+        path: facts.content()
+        for path, facts in observed.items()
+        if path in inputs.agents or facts != recorded.file(ClusterFacts, path)
     }
     if inputs.answers is not None:
         files[AnswersFile.PATH] = AnswersFile.of_answers(inputs.answers).content() if inputs.answers else None
