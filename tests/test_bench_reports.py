@@ -13,8 +13,8 @@ from .bench.bench_all import DRAWING, PAGE, REPORT, main
 from .bench.figures import BYTES, CPU, Figure, figures_in, told
 from .bench.growth_drawing import drawing_of_growth, panels_of
 from .bench.machine import LOOP_OF_BARS, Machine
-from .bench.page import page_of
-from .bench.report import Report, Run, compared
+from .bench.page import GROUPS, page_of
+from .bench.report import Report, Run, compared, lower_of_both
 from .docs import EXAMPLES
 from .tables import each_row
 
@@ -130,19 +130,33 @@ def test_a_figure_above_its_bar_is_printed_and_fails(tmp_path: Path, capsys: pyt
 def test_a_page_has_each_figure_at_the_speed_of_its_bar() -> None:
     """Seconds of a machine that is half as fast are halved before they are held to a bar, and bytes are not."""
     report = reported(
-        Figure(scenario="s", measure="time", value=2, unit=CPU, must=1, aim=0.5, peer="Karmada: 9 s"),
+        Figure(
+            scenario="s", measure="time", value=2, unit=CPU, must=1, aim=0.5, peer="Karmada: 9 s", remark="of one | two"
+        ),
         Figure(scenario="s", measure="sent", value=2, unit=BYTES, must=1),
         loop=2 * LOOP_OF_BARS,
         push="needs servers",
     )
-    assert page_of(report).partition("\n## S\n")[2].splitlines() == [
+    page = page_of(report).partition("\n## Bars: ")[2].partition("\n* render")[0]
+    assert page.splitlines() == [
+        "1 of 2 kept",
         "",
-        f"`run`, commit `{'c' * 12}`, 2026-01-02 03:04 UTC",
+        "These are not:",
         "",
-        "| measure | here | there | must | aim | kept |",
-        "|---|---|---|---|---|---|",
-        "| time | 2 CPU s | 1 | 1 | 0.500 | yes |",
-        "| sent | 2 B | 2 | 1 |  | **no** |",
+        "| scenario | measure | there | must | times |",
+        "|---|---|---|---|---|",
+        "| s | sent | 2 B | 1 | 2 |",
+        "",
+        "## Others",
+        "",
+        "### S",
+        "",
+        f"`run`, commit `{'c' * 12}`, 2026-01-02 03:04 UTC, 60 s; load not noted, 2 times as slow",
+        "",
+        "| measure | here | there | must | aim | kept | remark |",
+        "|---|---|---|---|---|---|---|",
+        "| time | 2 CPU s | 1 | 1 | 0.500 | there | of one / two |",
+        "| sent | 2 B | 2 | 1 |  | **no** |  |",
         "",
         "* time: Karmada: 9 s",
         "",
@@ -150,6 +164,60 @@ def test_a_page_has_each_figure_at_the_speed_of_its_bar() -> None:
         "",
         "* `push`: needs servers",
     ]
+
+
+def test_a_page_says_which_of_the_bars_were_not_measured() -> None:
+    """A scenario that nobody ran would otherwise look like one without bars."""
+    name = next(iter(BARS))
+    lines = [f"* {each}: has bars, and was not measured" for each in BARS]
+    assert page_of(reported()).splitlines()[-len(lines) :] == lines
+    assert lines[0] not in page_of(reported(Figure(scenario=name, measure="m", value=1, unit=CPU)))
+
+
+def test_every_scenario_with_a_bar_has_its_place_on_the_page() -> None:
+    words = [word for group in GROUPS for word in group.words]
+    assert len(words) == len(set(words))
+    assert {name.split(maxsplit=1)[0].rstrip(",") for name in BARS} <= {*words}
+
+
+def test_newer_figures_take_the_places_of_older_ones() -> None:
+    """Of two figures of one measure the newer one stays, whatever the words were by which it was measured."""
+    old, new, other = (
+        Figure(scenario=name, measure="m", value=value, unit="") for name, value in (("s", 1), ("s", 2), ("t", 3))
+    )
+    gone = Figure(scenario="s", measure="gone", value=9, unit="")
+    before = reported(old, gone, other, push="needs servers", storm="took longer")
+    newer = Run(words="push", commit="d" * 40, begun="2026-01-03T03:04:05Z", seconds=1, loop=0.1, figures=(new,))
+    joined = before.with_runs_of(Report(machine=structs.replace(MACHINE, loop=1.0), runs=(newer,)))
+    assert joined.machine == MACHINE
+    assert [(run.words, run.figures, run.failed) for run in joined.runs] == [
+        ("run", (gone, other), ""),
+        ("storm", (), "took longer"),
+        ("push", (new,), ""),
+    ]
+
+
+def test_figures_of_another_machine_are_not_put_into_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / name for name in ("one", "two")]
+    for path, machine in zip(paths, (MACHINE, structs.replace(MACHINE, cores=4)), strict=True):
+        path.write_text(structs.replace(FIRST, machine=machine).text())
+    with pytest.raises(SystemExit, match="2"):
+        main(["--given", str(paths[0]), "--add", str(paths[1]), "--json", str(paths[0])])
+    assert "one report is of 2 cores of Made-up" in capsys.readouterr().err
+    assert Report.read(paths[0]) == FIRST
+    paths[1].write_text(a_report(edit=0.3).text())
+    main(["--given", str(paths[0]), "--add", str(paths[1]), "--json", str(paths[0])])
+    assert Report.read(paths[0]) == a_report(edit=0.3)
+
+
+def test_a_step_has_to_be_in_every_look() -> None:
+    """A machine that others use is slow at times; what has become slower is so at all times."""
+    looks = [
+        {each.key: each for each in compared(a_report(edit=seconds, nothing=0.24), FIRST)} for seconds in (0.8, 0.5)
+    ]
+    assert [each.figure.measure for each in lower_of_both(*looks).values() if each.is_step] == [NOTHING]
 
 
 def test_the_drawing_has_a_line_for_each_measure_over_both_sizes() -> None:
@@ -172,8 +240,8 @@ def test_the_page_of_the_examples_is_that_of_its_report() -> None:
     """``python -m tests.bench all --given REPORT --write FOLDER`` writes it again without measuring anything."""
     report = Report.read(WRITTEN / REPORT)
     assert (WRITTEN / PAGE).read_text(encoding="utf-8") == page_of(report)
-    assert (WRITTEN / DRAWING).read_text(encoding="utf-8") == drawing_of_growth(report.figures)
-    ET.fromstring(drawing_of_growth(report.figures))
+    assert (WRITTEN / DRAWING).read_text(encoding="utf-8") == drawing_of_growth(report.figures_there)
+    ET.fromstring(drawing_of_growth(report.figures_there))
 
 
 def test_every_bar_is_one_of_a_figure() -> None:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .bars import FEWER
 from .bench_apply import compile_modules
 from .figures import Figure, figure
 from .interrupted import PARTS, add_options, in_folder, on_a_small_disk
@@ -30,5 +31,7 @@ def figures(arguments: Sequence[str]) -> Iterator[Figure]:
         print(*found["faults"], sep="\n", end="\n" if found["faults"] else "")
         for said, count in found["said"].items():
             print(f"{count} times: {said}")
+        done = found["count"] if part == "kills" else found["turns"]
         remark = f"{found['count']} interrupted of {found['turns']} turns, seed {given.seed}; left: {found['left']}"
         yield figure(scenario, f"faults of {_WORDS[part]}", len(found["faults"]), "", remark=remark)
+        yield figure(scenario, f"{_WORDS[part]}, {FEWER}", given.times - done, "", remark=f"{done} of {given.times}")

@@ -1,4 +1,7 @@
-"""Pages of a large fleet: seconds and bytes of each view, when it is first asked for and when it is known.
+"""Pages of a large fleet: seconds and bytes of each view, when it is first asked for, when it is known, and when it is
+the first that is asked for after a commit.
+
+Each view that needs no name is asked for after a commit of its own: of the source, and then of the pass over it.
 
 Options: ``--clusters --objects --namespaces``, each a number, and ``--seen``, with which members in memory are applied
 to and looked at once.
@@ -7,6 +10,8 @@ to and looked at once.
 import argparse
 import gc
 import os
+import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +24,7 @@ from tests.build import AUTHOR, Repository, a_cluster, a_config_map, a_deploymen
 from tests.memory_fleet import MemoryFleet, settle
 from tests.paged import Browser, browser_of, links_of
 
+from .bench_apply import compile_modules, cost_of
 from .figures import CPU, Figure, figure
 
 _NODE = {"cpu": "64", "memory": "256Gi", "pods": "500"}
@@ -33,12 +39,15 @@ def figures(arguments: Sequence[str]) -> Iterator[Figure]:
     parser.add_argument("--seen", action="store_true")
     options = parser.parse_args(arguments)
     os.environ.update(AUTHOR)
+    compile_modules()
     with tempfile.TemporaryDirectory() as folder:
         repository = _rendered_fleet(Path(folder) / "fleet", options)
         gc.collect()
         seen = ", all of them seen" if options.seen else ""
         scenario = f"pages, {options.objects} objects x {options.clusters} clusters{seen}"
-        yield from _of_views(scenario, browser_of(repository))
+        browser = browser_of(repository)
+        yield from _of_views(scenario, browser)
+        yield from _of_new_commits(scenario, browser, repository, options)
 
 
 def _rendered_fleet(path: Path, options: argparse.Namespace) -> Repository:
@@ -122,9 +131,38 @@ def _of_views(scenario: str, browser: Browser) -> Iterator[Figure]:
     yield figure(scenario, "the largest page", largest.size / 1000, "kB", remark=largest.name)
 
 
+def _of_new_commits(
+    scenario: str, browser: Browser, repository: Repository, options: argparse.Namespace
+) -> Iterator[Figure]:
+    """Ask for one page after each of many new commits, for another view every time."""
+    costs: dict[str, list[ViewCost]] = {"source": [], "rendered": []}
+    command = [sys.executable, "-m", "reconciler", "-q", "-C", str(repository.path), "reconcile"]
+    for number, (name, address) in enumerate(_plain_addresses(), start=1):
+        newer = _an_object(number, options.namespaces, version=f"new{number}")
+        repository.commit({f"objects/{number}.yaml": newer}, f"Newer version {number}")
+        costs["source"].append(_cost_now(browser, name, address))
+        cost_of(command, codes=(0, 5, 7))
+        costs["rendered"].append(_cost_now(browser, name, address))
+        source, rendered = (1000 * each[-1].first for each in costs.values())
+        print(f"{name:12} new source {source:6.0f} ms  new rendered commit {rendered:6.0f} ms", flush=True)
+    for what, found in costs.items():
+        last, usual = max(found, key=lambda each: each.first), statistics.median(each.first for each in found)
+        remark = f"{last.name}; half of {len(found)} views take up to {1000 * usual:.0f} ms"
+        yield figure(scenario, f"the first page of a new {what} commit", 1000 * last.first, "CPU ms", remark=remark)
+
+
+def _cost_now(browser: Browser, name: str, address: str) -> ViewCost:
+    first, size = _timed(browser, address)
+    return ViewCost(name, first, first, size)
+
+
+def _plain_addresses() -> list[tuple[str, str]]:
+    return [(name, view.path) for name, view in VIEWS.items() if "{" not in view.path]
+
+
 def _addresses(browser: Browser) -> Iterable[tuple[str, str]]:
     """Yield an address of each view: those without names, and the first of the others that a page leads to."""
-    plain = [(name, view.path) for name, view in VIEWS.items() if "{" not in view.path]
+    plain = _plain_addresses()
     yield from plain
     links = [link for _, address in plain for link in links_of(browser.answered(address).text) if link[0] == "/"]
     for name, view in VIEWS.items():

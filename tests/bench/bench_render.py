@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 from reconciler.ledger.facts import ClusterFacts
 from tests.build import Repository, a_cluster, a_deployment
 
-from .bars import CLONE, COLD, FACTS, HELP, LABEL, NOTHING, OVERRIDE, PEAK, TEMPLATE, render_scenario
+from .bars import CLONE, COLD, FACTS, HELP, LABEL, NOTHING, OVERRIDE, PEAK, PYTHON, TEMPLATE, render_scenario
 from .bench_apply import compile_modules, environment
 from .figures import CPU, MEMORY, Figure, figure
 
@@ -89,7 +89,7 @@ def figures(arguments: Sequence[str]) -> Iterator[Figure]:
 def changes(origin: Path, folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, str, Sequence[Run]]]:
     """Yield every change, the measure that it is told beside, and what its passes took."""
     turns = range(options.runs)
-    yield COLD, "", [timed(copied(origin, folder / f"cold{number}")) for number in turns]
+    yield COLD, HELP, [timed(copied(origin, folder / f"cold{number}")) for number in turns]
     work = copied(origin, folder / "work")
     timed(work)
     yield NOTHING, HELP, [timed(work, "reconcile") for _ in turns]
@@ -101,8 +101,8 @@ def changes(origin: Path, folder: Path, options: argparse.Namespace) -> Iterator
     yield OVERRIDE, COLD, [overridden(work, number) for number in turns]
     clones = [cloned(work, folder / f"clone{number}") for number in turns]
     yield CLONE, COLD, [changed(clone, (50 + number) % options.templates) for number, clone in enumerate(clones)]
-    yield HELP, "", [measured(["-m", "reconciler", "--help"]) for _ in turns]
-    yield "bare python", "", [measured(["-c", "pass"]) for _ in turns]
+    yield HELP, PYTHON, [measured(["-m", "reconciler", "--help"]) for _ in turns]
+    yield PYTHON, "", [measured(["-c", "pass"]) for _ in turns]
 
 
 def make_fleet(path: Path, options: argparse.Namespace) -> None:

@@ -3,7 +3,8 @@
 ``passes``: real passes one after the other, in this process, each over another image of one template. All go to every
 cluster: four of five are the same in clusters of a class, of which there are twelve, and one is divided so that no two
 clusters have the same. What passes leave is measured as it is, since each fiftieth pass joins packs, and after
-``git gc``.
+``git gc``. Source commits are written a hundred at a time, as a fetch brings them, so that nearly all of the time is
+that of passes.
 
 ``history``: passes over a repository in which ten thousand rendered commits are already, beside the same fleet without
 them; as in ``bench_past``, these commits are written as passes would have.
@@ -33,8 +34,9 @@ from tests.backtesting import commit_at
 from tests.build import AUTHOR, Repository
 from tests.simulation import BEGIN
 
+from .bars import FEWER
 from .bench_apply import Cost, compile_modules, cost_of
-from .bench_backtest import run, source_of, workload_file
+from .bench_backtest import History, run, source_of, workload_file
 from .bench_past import lived_fleet
 from .bench_render import make_fleet
 from .figures import CPU, Figure, figure
@@ -65,22 +67,15 @@ def figures(arguments: Sequence[str]) -> Iterator[Figure]:
 
 
 def _of_passes(folder: Path, given: argparse.Namespace) -> Iterator[Figure]:
-    """Run passes, and print what each hundred costs and leaves."""
+    """Run passes, and yield what the last ones cost beside the first, and what all of them leave."""
     shape = {"clusters": given.clusters, "templates": given.objects, "policies": 5, "shape": "scattered"}
     make_fleet(folder / "fleet", argparse.Namespace(**shape))
     repository = _bootstrapped(Repository(folder / "fleet"))
-    gc.disable()  # as the command line does
-    draw, ends = random.Random(given.seed), time.monotonic() + (60 * given.minutes or float("inf"))
-    seconds: list[float] = []
     before = stored(repository)
-    while len(seconds) < given.passes and time.monotonic() < ends:
-        seconds.append(_a_pass(repository, draw.randrange(given.objects), len(seconds) + 1))
-        if len(seconds) % _EACH == 0:
-            gc.collect()
-            cpu, size = statistics.median(seconds[-_EACH:]), stored(repository) / 1e6
-            print(f"{len(seconds)} passes: {cpu:.3f} s CPU each, {size:.2f} MB, {packs(repository)} packs", flush=True)
+    seconds = _seconds_of_passes(repository, given)
     count = len(seconds)
     scenario = f"repository, passes over {given.objects} objects x {given.clusters} clusters"
+    yield figure(scenario, FEWER, given.passes - count, "", remark=f"{count} of {given.passes:,}")
     first, last = (statistics.median(part) for part in (seconds[:_EACH], seconds[-_EACH:]))
     remark = f"of {count}; {1000 * first:.0f} ms of CPU, then {1000 * last:.0f} ms"
     yield figure(scenario, "the last hundred passes, times the first", last / first, "", remark=remark)
@@ -94,6 +89,25 @@ def _of_passes(folder: Path, given: argparse.Namespace) -> Iterator[Figure]:
     for what, size, cost in _clones(repository, folder):
         remark = f"{size / 1e6:.1f} MB in {cost.wall:.1f} s, {cost.cpu:.2f} s of CPU"
         yield figure(scenario, f"a pass, in a {what}", size / count / 1000, "kB", remark=remark)
+
+
+def _seconds_of_passes(repository: Repository, given: argparse.Namespace) -> list[float]:
+    """Run passes, as many as there is time for, and print what each hundred costs; return the CPU seconds of each."""
+    gc.disable()  # as the command line does
+    began = time.monotonic()
+    ends = began + (60 * given.minutes or float("inf"))
+    seconds: list[float] = []
+    for commit in _source_commits(repository, random.Random(given.seed), given):
+        if time.monotonic() > ends:
+            break
+        seconds.append(_cost_of_pass_in_process(repository, commit))
+        if len(seconds) % _EACH == 0:
+            gc.collect()
+            cpu, size = statistics.median(seconds[-_EACH:]), stored(repository) / 1e6
+            wall = (time.monotonic() - began) / len(seconds)
+            said = f"{cpu:.3f} s CPU each, {wall:.3f} s of wall with all that is around them"
+            print(f"{len(seconds)} passes: {said}, {size:.2f} MB, {packs(repository)} packs", flush=True)
+    return seconds
 
 
 def _clones(repository: Repository, folder: Path) -> Iterator[tuple[str, int, Cost]]:
@@ -111,15 +125,33 @@ def _bootstrapped(repository: Repository) -> Repository:
     return repository
 
 
-def _a_pass(repository: Repository, app: int, number: int) -> float:
-    """Change an image and run a pass in this process; return its CPU seconds, with those of git."""
-    path = f"apps/t{app:04}.yaml"
-    content = re.sub(r"nginx:[\w.]+", f"nginx:1.{number}", (repository.path / path).read_text())
-    repository.commit({path: content}, f"Image {number}")
+def _source_commits(repository: Repository, draw: random.Random, given: argparse.Namespace) -> Iterator[str]:
+    """Yield source commits, each of which gives one template another image; a hundred are stored at once."""
+    branch = repository.git("symbolic-ref", "--short", "HEAD")
+    template = {app: repository.git("show", f"HEAD:{_path_of(app)}") + "\n" for app in range(given.objects)}
+    for first in range(1, given.passes + 1, _EACH):
+        with open_repository(str(repository.path)) as opened:
+            history = History(repository=opened)
+            source, made = history.branch(branch), []
+            for number in range(first, min(first + _EACH, given.passes + 1)):
+                app, at = draw.randrange(given.objects), BEGIN + timedelta(minutes=1 + number)
+                content = re.sub(r"nginx:[\w.]+", f"nginx:1.{number}", template[app]).encode()
+                made.append(history.commit(source, {_path_of(app): content}, at, f"Image {number}"))
+            history.write()
+        yield from made
+
+
+def _path_of(app: int) -> str:
+    return f"apps/t{app:04}.yaml"
+
+
+def _cost_of_pass_in_process(repository: Repository, commit: str) -> float:
+    """Move the source to a commit and run a pass in this process; return its CPU seconds, with those of git."""
+    repository.git("update-ref", "HEAD", commit)
     began = _cpu_seconds()
     with redirect_stdout(io.StringIO()):
         code = argosy(["-q", "-C", str(repository.path), "reconcile"])
-    assert code == 0, f"pass {number} ended with {code}"
+    assert code == 0, f"pass over {commit} ended with {code}"
     return _cpu_seconds() - began
 
 

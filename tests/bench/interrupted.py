@@ -10,23 +10,27 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.build import AUTHOR, QUICK, Repository
-from tests.processes import kill_all
+from tests.processes import cpu_seconds, kill_all
 
 from .bench_apply import ROOT
 from .bench_render import make_fleet
 
 MOST_SECONDS = 600.0
 COLD_EVERY = 10
+_FIRST_GUESS = 0.8
+_TICK = 0.01
+"""The seconds in which Linux counts what a process has used."""
 _NO_SPACE = ("no space left on device", "make room on the disk")
 _READ_ONLY = ("read-only file system", "file system is read-only")
 
@@ -41,6 +45,7 @@ class InterruptedFleet:
     clusters: int
     faults: list[str] = field(default_factory=list)
     turn: int = 0
+    stored_before: frozenset[tuple[str, int]] = frozenset()
     said: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -74,31 +79,52 @@ class InterruptedFleet:
             timeout=MOST_SECONDS,
         )
 
-    def killed(self, seconds: float, *, with_children: bool) -> bool:
-        """Begin a pass and kill it after so long; False where it ended before."""
-        quiet = subprocess.DEVNULL
+    def killed(self, seconds: float, *, with_children: bool) -> tuple[bool, float]:
+        """Begin a pass and kill it once it has used so many CPU seconds; say whether it was, and what it had used."""
+        quiet, used = subprocess.DEVNULL, 0.0
         with subprocess.Popen(self.command(), cwd=ROOT, env=self.environment(), stdout=quiet, stderr=quiet) as process:
-            try:
-                process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                if with_children:
-                    kill_all(process.pid)
-                process.kill()
-                return True
-        return False
+            while process.poll() is None:
+                used = cpu_seconds(process.pid)
+                if used >= seconds:
+                    time.sleep(self.draw.uniform(0, _TICK))
+                    if with_children:
+                        kill_all(process.pid)
+                    process.kill()
+                    return process.wait() == -signal.SIGKILL, used
+                time.sleep(_TICK)
+        return False, used
 
     def tip(self) -> str:
         return self.repository.git("rev-parse", "argosy/rendered")
 
-    def change(self) -> None:
-        """Commit a change: an image, everything at once, a cluster's label, a template that comes or goes."""
-        self.turn += 1
-        kinds: Sequence[Callable[[], None]] = (self._image, self._override, self._label, self._template, self._weight)
-        self.draw.choices(kinds, (3, 3, 2, 2, 2))[0]()
+    @property
+    def kinds(self) -> Mapping[str, tuple[int, Callable[[], None]]]:
+        """The kinds of changes: an image, everything at once, a cluster's label, a template that comes or goes."""
+        return {
+            "image": (3, self._image),
+            "override": (3, self._override),
+            "label": (2, self._label),
+            "template": (2, self._template),
+            "weight": (2, self._weight),
+        }
 
-    def _edit(self, path: str, pattern: str, replacement: str) -> None:
+    def change(self) -> str:
+        """Commit a change, and return its kind."""
+        self.turn += 1
+        names = tuple(self.kinds)
+        kind = self.draw.choices(names, [self.kinds[each][0] for each in names])[0]
+        self.kinds[kind][1]()
+        self.stored_before = self.stored()
+        return kind
+
+    def note_fault(self, fault: str) -> None:
+        """Keep a fault, and print it as soon as it is found."""
+        self.faults.append(fault[:600])
+        print(self.faults[-1], file=sys.stderr, flush=True)
+
+    def _edit(self, path: str, pattern: str, replacement: str, count: int = 0) -> None:
         text = (self.repository.path / path).read_text()
-        self.repository.commit({path: re.sub(pattern, replacement, text)}, f"turn {self.turn}")
+        self.repository.commit({path: re.sub(pattern, replacement, text, count=count)}, f"turn {self.turn}")
 
     def _any_template(self) -> str:
         return f"apps/{self.draw.choice(sorted(path.name for path in (self.repository.path / 'apps').iterdir()))}"
@@ -120,16 +146,21 @@ class InterruptedFleet:
         self.repository.commit({path: None, f"apps/{name}.yaml": re.sub(r"\bapp\d+|\bmore\d+", name, text)}, name)
 
     def _weight(self) -> None:
-        self._edit("policies/p00.yaml", r"weight: \d+", f"weight: {self.turn + 1}")
+        self._edit("policies/p00.yaml", r"weight: \d+", f"weight: {self.turn + 1}", count=1)
 
     def check(self, before: str, what: str) -> None:
-        """Look for faults after a pass that was interrupted: a ref is where it was, or at the next commit."""
+        """Look for faults after a pass that was interrupted: a ref is where it was, or at the next commit.
+
+        Where nothing was stored since the source was changed, git need not look at everything again.
+        """
         after = self.tip()
-        if after != before:
+        if before and after != before:
             source = self.repository.git("rev-parse", "HEAD")
             parent = self.repository.git("rev-parse", "--verify", "-q", f"{after}^", check=False)
             if parent != before or source not in self.repository.git("log", "-1", "--format=%B", after):
-                self.faults.append(f"{what}: argosy/rendered went from {before} to {after}")
+                self.note_fault(f"{what}: argosy/rendered went from {before} to {after}")
+        if after == before and self.stored_before == self.stored():
+            return
         found = subprocess.run(
             ["git", "-C", str(self.repository.path), "fsck", "--full", "--strict", "--no-dangling", "--no-progress"],
             capture_output=True,
@@ -138,14 +169,21 @@ class InterruptedFleet:
             timeout=MOST_SECONDS,
         )
         if found.returncode or found.stdout or found.stderr:
-            self.faults.append(f"{what}: git fsck: {found.stdout}{found.stderr}"[:400])
+            self.note_fault(f"{what}: git fsck: {found.stdout}{found.stderr}")
+
+    def stored(self) -> frozenset[tuple[str, int]]:
+        """Return the files of the objects, with the times at which they were written."""
+        folder = self.repository.path / ".git" / "objects"
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return frozenset((str(path), path.stat().st_mtime_ns) for path in files)
 
     def go_on(self, what: str) -> None:
         """Run the next pass, which has to come to its end, whatever was left behind."""
         run = self.ended()
         source = self.repository.git("rev-parse", "HEAD")
-        if run.returncode or source not in self.repository.git("log", "-1", "--format=%B", "argosy/rendered"):
-            self.faults.append(f"{what}: the next pass ends with {run.returncode}: {run.stdout}{run.stderr}"[:600])
+        said = self.repository.git("log", "-1", "--format=%B", "argosy/rendered") + run.stdout  # the latter: unchanged
+        if run.returncode or source[:12] not in said:
+            self.note_fault(f"{what}: the next pass ends with {run.returncode}: {run.stdout}{run.stderr}")
 
     def compare(self, what: str) -> None:
         """Compare the tree with that of a pass over everything, in a clone that has no cache."""
@@ -161,9 +199,7 @@ class InterruptedFleet:
         run = other.ended()
         trees = [each.repository.git("rev-parse", "argosy/rendered^{tree}") for each in (self, other)]
         if trees[0] != trees[1]:
-            self.faults.append(
-                f"{what}: another tree than a pass over everything has, which ends with {run.returncode}"
-            )
+            self.note_fault(f"{what}: another tree than a pass over everything has, which ends with {run.returncode}")
         shutil.rmtree(target)
 
     def leftovers(self) -> list[str]:
@@ -174,32 +210,31 @@ class InterruptedFleet:
 
 
 def killed_passes(fleet: InterruptedFleet, kills: int, seconds: float) -> int:
-    """Kill passes until there are so many or the time is over; return how many were."""
-    began, count = time.monotonic(), 0
-    fleet.change()
-    started = time.monotonic()
-    fleet.go_on("the first")
-    whole = time.monotonic() - started
+    """Kill passes until there are so many or the time is over; return how many were.
+
+    Moments are seconds of CPU, so that a busy machine does not move them, and most are late, when objects are written
+    and refs move. The seconds that a pass takes are learned for each kind of change.
+    """
+    began, count, whole = time.monotonic(), 0, dict.fromkeys(fleet.kinds, _FIRST_GUESS)
     while count < kills and time.monotonic() - began < seconds:
-        fleet.change()
+        kind = fleet.change()
         before, with_children = fleet.tip(), fleet.draw.random() < 0.5
-        # Half of the moments are late, when objects are written and refs move.
-        moment = fleet.draw.uniform(0.6 if fleet.draw.random() < 0.5 else 0.0, 1.1) * whole
-        if not fleet.killed(moment, with_children=with_children):
-            whole = 0.9 * whole + 0.1 * min(whole, moment)
+        moment = fleet.draw.uniform(0.4 if fleet.draw.random() < 0.9 else 0.0, 1.1) * whole[kind]
+        is_killed, used = fleet.killed(moment, with_children=with_children)
+        whole[kind] = max(whole[kind], used) if is_killed else used
+        if not is_killed:
             continue
         count += 1
         what = f"turn {fleet.turn}, killed after {moment:.2f} s{' with its children' if with_children else ''}"
         fleet.check(before, what)
-        if fleet.draw.random() < 0.7:
-            started = time.monotonic()
+        if fleet.draw.random() < 0.4:
             fleet.go_on(what)
-            whole = 0.8 * whole + 0.2 * (time.monotonic() - started)
         if count % COLD_EVERY == 0:
             fleet.go_on(what)
             fleet.compare(what)
             print(f"{count} kills: {len(fleet.faults)} faults, leftovers {fleet.leftovers()}", file=sys.stderr)
     fleet.go_on("the last")
+    fleet.check("", "the last")
     return count
 
 
@@ -220,7 +255,7 @@ def full_disks(fleet: InterruptedFleet, turns: int, seconds: float) -> int:
             short += 1
             _check_message(fleet, what, run, _NO_SPACE)
         elif fleet.tip() == before:
-            fleet.faults.append(f"{what}: exit 0, and nothing was committed")
+            fleet.note_fault(f"{what}: exit 0, and nothing was committed")
         ballast.unlink()
         fleet.check(before, what)
         fleet.go_on(what)
@@ -245,7 +280,7 @@ def read_only(fleet: InterruptedFleet, turns: int, seconds: float) -> int:
             refused += 1
             _check_message(fleet, what, run, _READ_ONLY)
         else:
-            fleet.faults.append(f"{what}: exit 0")
+            fleet.note_fault(f"{what}: exit 0")
         fleet.check(before, what)
         fleet.go_on(what)
     fleet.compare("after a read-only disk")
@@ -260,7 +295,7 @@ def _check_message(
     fleet.said[said] = fleet.said.get(said, 0) + 1
     is_named = any(each in said.lower() for each in words)
     if not is_named or "Traceback" in said or "bug" in said or run.returncode not in {3, 4}:
-        fleet.faults.append(f"{what}: exit {run.returncode}: {said}"[:600])
+        fleet.note_fault(f"{what}: exit {run.returncode}: {said}")
 
 
 def _fill(path: Path, room: int) -> None:
@@ -308,7 +343,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clusters", type=int, default=200)
     parser.add_argument("--templates", type=int, default=200)
     parser.add_argument("--times", type=int, default=200, help="kills, or turns with a disk that is full or read-only")
-    parser.add_argument("--seconds", type=float, default=900.0, help="end after so long, with fewer of them")
+    parser.add_argument("--seconds", type=float, default=900.0, help="end each part after so long, with fewer of them")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", type=int, default=256, help="MiB of the small disk")
 

@@ -33,6 +33,10 @@ class Machine(Struct, frozen=True, kw_only=True):
     loop: float
     help: float
 
+    def is_like(self, other: "Machine") -> bool:
+        """Say whether both are the same machine, however fast it is at the moment."""
+        return str(self) == str(other)
+
     def __str__(self) -> str:
         cores = f"{self.cores} cores of {self.processor}, {self.memory / 1024:.1f} GiB"
         return f"{cores}; {self.system}, Python {self.python}, git {self.git}"

@@ -1,5 +1,8 @@
 """A report: the figures of all scenarios with the machine they are from, and what became slower since another one.
 
+The scenarios of a report may be of different commits and hours, each beside a fixed loop that says how fast the machine
+was then: some are measured only now and then. ``with_runs_of`` puts newer ones in the places of older ones.
+
 Two reports may be from two machines. So seconds are never compared: a figure is compared by what it is of a fixed loop,
 which ran beside its scenario, and of another measure of the same scenario. It has become slower where it has by all of
 them: a pass over a change is not slower because the cold pass beside it became faster.
@@ -10,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from .figures import TIMES, Figure
-from .machine import Machine
+from .machine import LOOP_OF_BARS, Machine
 
 STEP = 1.5
 _LEAST = 0.02
@@ -22,7 +26,8 @@ _LEAST = 0.02
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A scenario as it was run: its figures, or the reason why they are not all there.
 
-    ``loop`` has the CPU seconds of the fixed loop beside it.
+    ``commit`` is the last one that changed the program ("": it was changed and not committed). ``loop`` has the CPU
+    seconds of the fixed loop beside it, and ``load`` how many processes wanted a core at the end (None: nobody looked).
     """
 
     words: str
@@ -30,8 +35,18 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True):
     begun: str
     seconds: float
     loop: float
+    load: float | None = None
     figures: tuple[Figure, ...] = ()
     failed: str = ""
+
+    @property
+    def slowness(self) -> float:
+        """The time that anything took, times that on the machine of the bars."""
+        return self.loop / LOOP_OF_BARS
+
+    def there(self, figure: Figure) -> Figure:
+        """Return a figure as it would be on the machine of the bars."""
+        return replace(figure, value=figure.value / self.slowness) if figure.unit in TIMES else figure
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -48,10 +63,32 @@ class Report(Struct, frozen=True, kw_only=True):
         """Return the file of the report."""
         return json.format(json.encode(self), indent=1).decode() + "\n"
 
+    def with_runs_of(self, other: "Report") -> "Report":
+        """Return this report with the runs of a newer one: a figure of both is the newer one's.
+
+        ValueError where the other is from another machine, since a report is from one.
+        """
+        if not other.machine.is_like(self.machine):
+            raise ValueError(f"one report is of {self.machine}, the other of {other.machine}")
+        newer = {(each.scenario, each.measure) for run in other.runs for each in run.figures}
+        kept = []
+        for run in self.runs:
+            figures = tuple(each for each in run.figures if (each.scenario, each.measure) not in newer)
+            is_repeated = run.words in {each.words for each in other.runs if not each.failed}
+            if figures or (run.failed and not is_repeated):
+                kept.append(replace(run, figures=figures))
+        measured = (run for run in other.runs if run.figures or run.failed)
+        return replace(self, runs=(*kept, *measured))
+
     @property
     def figures(self) -> tuple[Figure, ...]:
         """The figures of all runs."""
         return tuple(each for run in self.runs for each in run.figures)
+
+    @property
+    def figures_there(self) -> tuple[Figure, ...]:
+        """The figures as they would be on the machine of the bars."""
+        return tuple(run.there(each) for run in self.runs for each in run.figures)
 
     @property
     def loops(self) -> Mapping[str, float]:
@@ -65,8 +102,8 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def missed(self) -> tuple[Figure, ...]:
-        """The figures that do not keep their bars."""
-        return tuple(each for each in self.figures if not each.is_met)
+        """The figures, as they would be on the machine of the bars, that do not keep theirs."""
+        return tuple(each for each in self.figures_there if not each.is_met)
 
 
 class Comparison(NamedTuple):
@@ -75,6 +112,10 @@ class Comparison(NamedTuple):
     figure: Figure
     before: Figure
     times: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.figure.scenario, self.figure.measure
 
     @property
     def is_step(self) -> bool:
@@ -94,6 +135,13 @@ def compared(now: Report, before: Report) -> Iterator[Comparison]:
             shares = list(_shares(each, now, other, before))
             if shares:
                 yield Comparison(each, other, min(shares))
+
+
+def lower_of_both(
+    one: Mapping[tuple[str, str], Comparison], other: Mapping[tuple[str, str], Comparison]
+) -> dict[tuple[str, str], Comparison]:
+    """Return each comparison of one look, or that of another look where that is lower."""
+    return {key: min(each, other.get(key, each), key=lambda found: found.times) for key, each in one.items()}
 
 
 def _says_enough(each: Figure, other: Figure) -> bool:
