@@ -25,6 +25,7 @@ from .build import (
 )
 from .random_policies import (
     DEPLOYMENT,
+    PARTS,
     SPACES,
     a_labelled_cluster,
     a_placement,
@@ -317,6 +318,13 @@ class History:
         else:
             self.documents[_key_of(made)] = made
 
+    def relabel_cluster(self) -> None:
+        """Give a cluster another label, by which others may choose it, and change nothing else of it."""
+        names = sorted(name for name, each in self.documents.items() if each["kind"] == "Cluster")
+        made = deepcopy(self.documents[self.rng.choice(names)])
+        made["metadata"].setdefault("labels", {})[self.rng.choice(("a", "other"))] = self.rng.choice(PARTS)
+        self.documents[_key_of(made)] = made
+
     def change_namespace(self) -> None:
         self.put(a_namespace(self.rng.choice(SPACES)) | {}, "namespace")
 
@@ -356,6 +364,7 @@ CHANGES: dict[str, tuple[int, Callable[[History], None]]] = {
     "override": (4, History.change_override),
     "customization": (1, History.change_customization),
     "cluster": (3, History.change_cluster),
+    "label": (3, History.relabel_cluster),
     "namespace": (1, History.change_namespace),
     "limit": (1, History.change_limit),
     "rollout": (2, History.change_rollout),

@@ -3,6 +3,7 @@
 import random
 import shutil
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,6 @@ from .build import (
     weighted,
 )
 from .histories import (
-    DEPLOYMENT,
     a_change,
     a_customization,
     a_namespace,
@@ -41,6 +41,7 @@ from .histories import (
     observe,
     surroundings,
 )
+from .random_policies import DEPLOYMENT
 
 pytestmark = pytest.mark.xdist_group("publish incremental")  # one process makes the shared fleet for all of them
 
@@ -198,6 +199,25 @@ def an_override_of(selected: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+def labelled(region: str = "", **labels: str) -> list[dict[str, Any]]:
+    """The surroundings in which the first cluster has labels."""
+    first, *others = surroundings()["fleet.yaml"]
+    made = deepcopy(first)
+    made["metadata"]["labels"] = labels
+    made["spec"] |= {"region": region} if region else {}
+    return [made, *others]
+
+
+def by_labels() -> list[dict[str, Any]]:
+    """An override and a policy that choose clusters by a label, which none has."""
+    override = an_override_of(beside()) | {"metadata": {"name": "left"}}
+    override["spec"]["overrideRules"][0]["targetCluster"] = {"labelSelector": {"matchLabels": {"side": "left"}}}
+    selectors = [{**DEPLOYMENT, "name": "plain"}]
+    placement = {"clusterAffinity": {"labelSelector": {"matchLabels": {"side": "right"}}}}
+    policy = a_cluster_policy("right", selectors=selectors, placement=placement, priority=-1)
+    return [override, policy]
+
+
 LOOKS = [
     Looked("nothing new is nothing to look at", {}, frozenset()),
     Looked("a comment changes the file, so its object is looked at", {"z.yaml": plain() | {}}, frozenset()),
@@ -221,7 +241,21 @@ LOOKS = [
         {"c.yaml": a_customization(random.Random(1), "Deployment")},
         frozenset({APP, BESIDE, WEB}),
     ),
-    Looked("a cluster's label concerns everything", {"m5.yaml": a_cluster("m5")}, None),
+    Looked("a cluster that joins concerns everything", {"m5.yaml": a_cluster("m5")}, None),
+    Looked(
+        "a label of a cluster that nothing reads concerns nothing", {"fleet.yaml": labelled(other="x")}, frozenset()
+    ),
+    Looked(
+        "a label of a cluster concerns what an override by it selects",
+        {"fleet.yaml": labelled(side="left")},
+        frozenset({BESIDE, WEB}),
+    ),
+    Looked(
+        "a label of a cluster concerns what a policy by it selects",
+        {"fleet.yaml": labelled(side="right")},
+        frozenset({APP, WEB}),
+    ),
+    Looked("a cluster in another region concerns everything", {"fleet.yaml": labelled(region="eu", other="x")}, None),
     Looked("a namespace concerns everything", {"web.yaml": a_namespace("web")}, None),
     Looked(
         "a policy beside a template changes its file alone",
@@ -252,7 +286,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A fleet with one workload after a pass, to be copied."""
     repository = Repository.create(tmp_path_factory.mktemp("small") / "fleet")
     many = [a_config_map(f"map{number}", namespace="web") for number in range(9)]
-    repository.commit({**surroundings(), "z.yaml": plain(), "together.yaml": TOGETHER, "many.yaml": many})
+    repository.commit(
+        {**surroundings(), "z.yaml": plain(), "together.yaml": TOGETHER, "by.yaml": by_labels(), "many.yaml": many}
+    )
     assert run(["-C", str(repository.path), "reconcile", "--bootstrap"]) == 0
     return repository
 

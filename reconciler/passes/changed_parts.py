@@ -59,12 +59,13 @@ def _former_objects(
 
 def _objects_of_parts(desired: Desired, parts: Collection[SourcePart]) -> KarmadaObjects:
     """Return parts of a source as values, with whatever has the name of one as well: to look at more is no mistake."""
-    policies, overrides, customizations = (
+    policies, overrides, customizations, clusters = (
         {part.name for part in parts if part.kind.endswith(kind)}
-        for kind in ("PropagationPolicy", "OverridePolicy", CUSTOMIZATION)
+        for kind in ("PropagationPolicy", "OverridePolicy", CUSTOMIZATION, "Cluster")
     )
     return KarmadaObjects(
         policies=tuple(each for each in desired.policies if each.name in policies),
         override_policies=tuple(each for each in desired.override_policies if each.name in overrides),
         customizations=tuple(each for each in desired.customizations if each.ref.name in customizations),
+        clusters=tuple(each for each in desired.clusters if each.name in clusters),
     )

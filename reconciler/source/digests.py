@@ -23,10 +23,10 @@ _READ_BY_OTHERS = frozenset(
 _PARTS = frozenset(
     {
         *("PropagationPolicy", "ClusterPropagationPolicy", "OverridePolicy", "ClusterOverridePolicy"),
-        "ResourceInterpreterCustomization",
+        *("ResourceInterpreterCustomization", "Cluster"),
     }
 )
-"""Kinds of Karmada of which each object decides on objects that it names, or that its selectors find."""
+"""Kinds of Karmada of which each object decides on objects that it names, that its selectors find, or that see it."""
 
 
 class SourcePart(NamedTuple):

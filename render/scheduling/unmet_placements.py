@@ -69,6 +69,12 @@ def unmet_lists_of_cluster_names(
                 yield Unmet(field=f"{field}.{part}", message=absent[0], hint=absent[1])
 
 
+def affinities_of_placement(placement: Placement) -> Iterator[ClusterAffinity]:
+    """Yield every affinity by which a placement selects clusters or weighs them."""
+    yield from (affinity for _, affinity in affinities_with_fields(placement, ""))
+    yield from (affinity for _, affinity in _affinities_of_weights(placement.replica_scheduling, ""))
+
+
 def _affinities_of_weights(scheduling: ReplicaScheduling | None, path: str) -> Iterator[tuple[str, ClusterAffinity]]:
     """Yield the affinities that static weights are for, with their fields."""
     weights = scheduling.weight_preference if scheduling is not None else None

@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 from reconciler.ledger.facts import ClusterFacts
 from tests.build import Repository, a_cluster, a_deployment
 
-from .bars import CLONE, COLD, FACTS, HELP, LABEL, NOTHING, OVERRIDE, PEAK, PYTHON, TEMPLATE, render_scenario
+from .bars import CLONE, COLD, FACTS, HELP, LABEL, NOTHING, OVERRIDE, PEAK, PYTHON, TEMPLATE, UNREAD, render_scenario
 from .bench_apply import compile_modules, environment
 from .figures import CPU, MEMORY, Figure, figure
 
@@ -98,6 +98,7 @@ def changes(origin: Path, folder: Path, options: argparse.Namespace) -> Iterator
     timed(work, "reconcile")
     yield FACTS, COLD, [observed(work, options.clusters, number + 1) for number in turns]
     yield LABEL, COLD, [relabelled(work, number) for number in turns]
+    yield UNREAD, COLD, [owned(work, number) for number in turns]
     yield OVERRIDE, COLD, [overridden(work, number) for number in turns]
     clones = [cloned(work, folder / f"clone{number}") for number in turns]
     yield CLONE, COLD, [changed(clone, (50 + number) % options.templates) for number, clone in enumerate(clones)]
@@ -249,6 +250,15 @@ def relabelled(path: Path, number: int) -> Run:
     name = "clusters/member0007.yaml"
     content = re.sub(r"stage: \"?s\d+\"?", f"stage: s{(number + 2) % 3}", (path / name).read_text())
     Repository(path).commit({name: content}, "one label")
+    return timed(path, "reconcile")
+
+
+def owned(path: Path, number: int) -> Run:
+    """Give one cluster a label that no policy and no override chooses clusters by, and run a pass."""
+    name = "clusters/member0008.yaml"
+    content = re.sub(r"stage:", f'owner: "team{number}"\n    stage:', (path / name).read_text())
+    content = re.sub(r'(    owner: "team\d+"\n)    owner: "team\d+"\n', r"\1", content)
+    Repository(path).commit({name: content}, "another label")
     return timed(path, "reconcile")
 
 
