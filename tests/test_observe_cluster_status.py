@@ -164,6 +164,21 @@ def test_a_group_that_does_not_answer_keeps_its_kinds() -> None:
     assert [each["groupVersion"] for each in gone.status["apiEnablements"]] == ["v1"]
 
 
+def test_the_kinds_of_members_that_serve_the_same_are_one_list_unless_something_is_known_of_one_alone() -> None:
+    discovery = served(("", "Pod"), ("shop.example.com", "Banner"))
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    scaled = looked(discovery, scales={("shop.example.com/v1", "Banner"): scale})
+    seen = (looked(discovery), scaled, looked(discovery), looked(served(("", "Pod"))))
+    one, other, same, fewer = (cluster_state_after(CLUSTER, None, each, NOON).status["apiEnablements"] for each in seen)
+    assert one is same
+    assert [entry["resources"] for entry in one] == [
+        [{"name": "banners", "kind": "Banner", "namespaced": True}],
+        [{"name": "pods", "kind": "Pod", "namespaced": True}],
+    ]
+    assert other[0]["resources"] == [{"name": "banners", "kind": "Banner", "namespaced": True, "scale": scale}]
+    assert fewer == one[1:]
+
+
 def test_capacity_that_may_not_be_read_stays_as_it_was() -> None:
     before = cluster_state_after(CLUSTER, None, looked(nodes=(a_node("a", cpu="4"),), pods=()), NOON)
     after = cluster_state_after(CLUSTER, before, looked(unread=(DOWN,)), LATER)

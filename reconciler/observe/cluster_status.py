@@ -9,6 +9,7 @@ same as gone.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from msgspec import field
@@ -202,15 +203,47 @@ def _complete_apis_condition(discovery: Discovery | None) -> dict[str, str]:
     return new_condition(COMPLETE, "True", "Complete", "collected complete APIEnablements from the cluster")
 
 
+class _SameDiscovery:
+    """The kinds of a cluster; equal to others only where they are the same object, as of members that serve the same.
+
+    So it is listed once for all of them, and whoever reads the list can know it for the one that was read before.
+    """
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+
+    def __hash__(self) -> int:
+        return id(self.discovery)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameDiscovery) and other.discovery is self.discovery
+
+
+@lru_cache(maxsize=8)
+def _enablements_of_answer(same: _SameDiscovery) -> list[Mapping[str, Any]]:
+    return _listed_kinds(same.discovery, {}, ())
+
+
 def _api_enablements(observed: MemberObservation, before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return what is served, sorted, each resource with its scope; groups that did not answer stay as they were.
 
     A custom kind that only its scale subresource interprets has that as well.
     """
-    discovery, served = observed.discovery, dict[str, list[dict[str, Any]]]()
+    discovery = observed.discovery
+    if discovery is None or observed.scales or discovery.unavailable:
+        return _listed_kinds(discovery, observed.scales, before)
+    return _enablements_of_answer(_SameDiscovery(discovery))
+
+
+def _listed_kinds(
+    discovery: Discovery | None,
+    scales: Mapping[KindVersion, Mapping[str, Any]],
+    before: Sequence[Mapping[str, Any]],
+) -> list[Mapping[str, Any]]:
+    served = dict[str, list[dict[str, Any]]]()
     for item in discovery.resources.values() if discovery else ():
         entry: dict[str, Any] = {"name": item.plural, "kind": item.kind, "namespaced": item.is_namespaced}
-        if scale := observed.scales.get((item.api_version, item.kind)):
+        if scale := scales.get((item.api_version, item.kind)):
             entry["scale"] = scale
         served.setdefault(item.api_version, []).append(entry)
     listed: dict[str, Mapping[str, Any]] = {
