@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reconciler.console.log import Log
-from reconciler.pipeline.cluster_removals import is_counted_by_guard
+from reconciler.pipeline.cluster_removals import is_counted_by_guard, lost_files
 from reconciler.pipeline.previous import RenderedTree, StoredTrees
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.repository import NewCommit, Repository
@@ -163,13 +163,13 @@ def _new_mirror_commits(
     """Make the commits of mirrors that hold something else, by cluster; a parent "" is none."""
     infos = {info.id: info for info in repository.commit_infos(set(filter(None, parents.values())))}
     trees = {name: infos[parent].tree for name, parent in parents.items() if parent}
-    now = int(time.time())
+    now, stored = int(time.time()), StoredTrees(repository.read_trees)
     commits: dict[str, NewCommit] = {}
     for name in (name for name, tree in made.by_cluster.items() if trees.get(name) != tree):
         rendered = folders[name].commit
         message, trailers = f"Mirror {name} of {rendered[:12]}", {RENDERED: rendered}
         if name in trees and name in made.pulling:
-            left = _count_of_removed_objects(repository, trees[name], folders[name].id)
+            left = _count_of_removed_objects(stored, trees[name], folders[name].id)
             trailers |= {ALLOW_REMOVAL: f"{name} {left}"} if left else {}
         # From when on an agent is asked for something new is what its silence is measured by.
         at = now if name in made.pulling else repository.commit_info(rendered).time
@@ -230,11 +230,9 @@ def _mirror_trees_with_settings(
     return _MirrorTrees(wanted, blobs, trees, frozenset(cluster.name for cluster in pulling))
 
 
-def _count_of_removed_objects(repository: Repository, before: bytes, after: bytes) -> int:
+def _count_of_removed_objects(trees: StoredTrees, before: bytes, after: bytes) -> int:
     """Return how many objects left a folder, counted as the removal guard counts."""
-    trees = StoredTrees(repository.read_trees)
-    paths = [
-        {"/".join(path) for path, _ in trees.files(tree) if path != (FILE,)} if tree != _NOTHING else set()
-        for tree in (before, after)
-    ]
-    return sum(map(is_counted_by_guard, paths[0] - paths[1]))
+    if before == _NOTHING:
+        return 0
+    lost = lost_files(before, None if after == _NOTHING else after, lambda id_: trees.entries(id_).values())
+    return sum(path != (FILE,) and is_counted_by_guard("/".join(path)) for path, _ in lost)

@@ -4,7 +4,7 @@ The fleet has 1,000 templates for 1,000 clusters, of which some are reached (``t
 to agents of their own. A day is 288 passes for
 drift and 48 pushes; each push changes one template, rules of cron change replicas every minute of the real time, and
 some passes find an object that somebody changed by hand. ``--seconds`` ends a day that is too long for the machine,
-which is said; what a day has grown by is told by a quarter of one at least.
+which is said; what a day has grown by is told by a tenth of one at least.
 
 Memory is sampled all the while: that of the controller, of the process that forks its passes, of these, and of git
 under them, each with its share of the pages that it has in common with others, so that the sum is what the machine
@@ -39,7 +39,7 @@ from .figures import MEMORY, Figure, figure
 MOST_SECONDS = 7200.0
 SPACE = "settings"
 DRIFT_PASSES, PUSHES = 288, 48
-LEAST_PART = 0.25
+LEAST_PART = 0.1
 UNTOLD = 2.0
 """The MiB by which a controller varies from hour to hour: whatever takes memory takes it a MiB at a time."""
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
