@@ -16,12 +16,14 @@ from .ownership import Fields
 _Names = tuple[str, ...]
 
 ALLOCATED: Mapping[tuple[str, str], tuple[_Names, ...]] = {
-    (kind.group, kind.kind): paths
+    (kind.group, kind.kind): tuple(paths)
     for kind in KUBERNETES
     if (
-        paths := (
-            *(each.path for each in kind.retained if each.is_fixed),
-            *(path for path in kind.filled_in if path[0] == "spec"),
+        paths := dict.fromkeys(
+            (
+                *(each.path for each in kind.retained if each.is_fixed),
+                *(path for path in kind.filled_in if path[0] == "spec"),
+            )
         )
     )
 }
@@ -31,12 +33,24 @@ ALLOCATED: Mapping[tuple[str, str], tuple[_Names, ...]] = {
 def live_without_allocated_fields(live: Manifest, want: Manifest) -> Manifest:
     """Return a live object without what its cluster allocated to it, unless ``want`` states it or a manager owns it."""
     paths = ALLOCATED.get((group_of(str(want.get("apiVersion") or "")), str(want.get("kind") or "")), ())
-    if not paths:
+    present = [path for path in paths if _is_any_present(live, path)]
+    if not present:
         return live
     owned = [each.get("fieldsV1") or {} for each in live["metadata"].get("managedFields") or ()]
-    for path in paths:
+    for path in present:
         live = _without_field(live, [want], owned, path)
     return live
+
+
+def _is_any_present(live: Any, path: _Names) -> bool:
+    """Return whether a field is there, in any item of a list where the path leads through one."""
+    for position, name in enumerate(path):
+        if name == EACH:
+            return isinstance(live, list) and any(_is_any_present(item, path[position + 1 :]) for item in live)
+        if not isinstance(live, dict) or name not in live:
+            return False
+        live = live[name]
+    return True
 
 
 def _without_field(live: Any, wanted: Sequence[Any], owned: Sequence[Fields], path: _Names) -> Any:
