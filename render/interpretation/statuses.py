@@ -1,5 +1,6 @@
 """Add up member statuses: the arithmetic that aggregations share."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,12 +19,19 @@ def statuses_by_cluster(items: Items) -> Iterator[tuple[str, Mapping[str, Any]]]
             yield text_at(item, "clusterName"), mapping_at(item, "status")
 
 
+def distinct_statuses(items: Items) -> tuple[tuple[Mapping[str, Any], int], ...]:
+    """Return the statuses of items, each with how many members have it: one and the same value is looked at once."""
+    statuses = [status for _, status in statuses_by_cluster(items)]
+    times = Counter(map(id, statuses))
+    return tuple((status, times[id_]) for id_, status in {id(status): status for status in statuses}.items())
+
+
 def sums_of_counters(items: Items, counters: Iterable[str]) -> dict[str, int]:
     """Return the sums of these counters over the members."""
     sums = dict.fromkeys(counters, 0)
-    for _, status in statuses_by_cluster(items):
+    for status, times in distinct_statuses(items):
         for counter in sums:
-            sums[counter] += count_at(status, counter)
+            sums[counter] += times * count_at(status, counter)
     return sums
 
 

@@ -32,11 +32,11 @@ from render.interpretation.references import pod_dependencies
 from render.interpretation.requirements import pod_requirements
 from render.interpretation.retention import Retained
 from render.interpretation.statuses import (
+    distinct_statuses,
     generation_of_manifest,
     observed_template_generation,
     reflected_status_fields,
     status_without_zeros,
-    statuses_by_cluster,
     sums_of_counters,
 )
 from render.model import Manifest
@@ -139,8 +139,8 @@ def aggregation_of_counters(counters: Counters, *, by_member: bool = False) -> C
         wanted, current = generation_of_manifest(template), mapping_at(template, "status")
         new = sums_of_counters(items, counters.summed)
         caught_up = sum(
-            _has_member_observed_generation(status, None if by_member else wanted)
-            for _, status in statuses_by_cluster(items)
+            times * _has_member_observed_generation(status, None if by_member else wanted)
+            for status, times in distinct_statuses(items)
         )
         if caught_up == len(items or ()):
             new["observedGeneration"] = wanted
