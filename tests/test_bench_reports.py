@@ -90,6 +90,14 @@ def test_what_is_next_to_nothing_is_compared_once_it_is_something(before: float,
     assert any(each.is_step for each in compared(*reports)) is is_step
 
 
+def test_a_figure_is_told_beside_the_same_measure_of_an_older_report() -> None:
+    """A figure may have got something to be told beside since the older report was written."""
+    now, before = a_report(edit=0.8, cold=4), a_report()
+    figures = tuple(structs.replace(each, beside="") for each in before.figures)
+    older = structs.replace(before, runs=(structs.replace(before.runs[0], figures=figures),))
+    assert [each.figure.measure for each in compared(now, older) if each.is_step] == [COLD]
+
+
 def test_reports_that_share_nothing_fail_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A scenario that was given another name would otherwise never be compared again."""
     paths = [tmp_path / name for name in ("now", "before")]

@@ -158,13 +158,12 @@ def _shares(each: Figure, now: Report, other: Figure, before: Report) -> Iterato
     loops = now.loops.get(each.scenario), before.loops.get(other.scenario)
     if loops[0] and loops[1] and other.value:
         yield (each.value / loops[0]) / (other.value / loops[1])
-    beside = _beside(now, each), _beside(before, other)
-    if each.beside == other.beside and beside[0] and beside[1] and other.value:
+    beside = _beside(now, each), _beside(before, each)
+    if beside[0] and beside[1] and other.value:
         yield (each.value / beside[0]) / (other.value / beside[1])
 
 
 def _beside(report: Report, of: Figure) -> float | None:
-    if not of.beside:
-        return None
+    """Return the measure of a report that a figure is told beside, which may be a figure of another report."""
     found = (each for each in report.figures if (each.scenario, each.measure) == (of.scenario, of.beside))
     return next((each.value for each in found), None)
