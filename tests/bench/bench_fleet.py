@@ -5,6 +5,16 @@ beside what Argosy costs. ``change``: images changed with one push, for all memb
 each. ``first``: everything for the first time. ``shards``: an apply by four processes beside one.
 ``change --members 100 --apps 1000 --changed 1000 --spread 10`` is 1,000 apps changed at once, and
 ``first --members 500 --apps 100 --parts 1`` is 50,000 objects.
+
+What remains of one changed object among 31, as shares of all that Argosy computes in a pass (a profile, 60 members):
+18 requests a member 18 %, a third of it in TLS; the plan of the member's objects 15 %; kubeconfig, TLS context and
+handshake 6 %, for a pass is a process of its own and no TLS session outlives one; sending, and what was found, 12 %;
+recording 28 %, of which half are the Works of all objects, each compared with what is recorded, and a quarter the
+members' records, which name the commit, so that each is written and read back once; rendering 7 %. Fewer requests would
+be promises weakened: which cluster it is before a write, what intercepts writes, what scales, and what the ApplySet's
+parent names are asked because applying rests on the answers. Reading only what changes would take a pass that goes by
+lists of metadata in members it writes to, as it does in idle ones; with equal objects planned once it would spare the
+digests, a tenth.
 """
 
 import argparse
