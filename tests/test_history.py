@@ -23,6 +23,8 @@ from render.documents import parse_documents
 from render.model import ObjectRef
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, as_bytes, on_clusters, weighted
+from .paged import browser_of
+from .test_survey_pages import command_of
 
 WEB = ObjectRef("apps", "Deployment", "default", "web")
 SELECTOR = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -669,3 +671,88 @@ def test_a_rule_that_nobody_knows_is_no_template(repository: Repository, tmp_pat
 
     assert told["ruleError"] != ""
     assert {each["rule"] for each in told["fields"]} == {"not known"}
+
+
+def test_the_history_of_the_fleet_has_what_was_edited_and_moved_nothing(repository: Repository, capsys: Any) -> None:
+    """An image is edited: the fleet's history has it as the object's has it, and the timeline counts it."""
+    rendered(repository, FLEET, "Begin")
+    commit = rendered(repository, EDITS["image"].files, "Give it an image")
+
+    of_fleet = json.loads(argosy(repository, capsys, "history", "-o", "json").out)["events"]
+    of_object = json.loads(argosy(repository, capsys, "history", "deploy/web", "-o", "json").out)["events"]
+    entries = json.loads(argosy(repository, capsys, "history", "--commits", "-o", "json").out)["entries"]
+
+    assert of_fleet[0]["commit"] == commit
+    assert [each for each in of_fleet if each["object"] == str(WEB)] == of_object
+    assert (entries[0]["commit"], entries[0]["edited"], entries[0]["firstClusters"]) == (commit, 1, ["oslo", "paris"])
+
+
+def test_of_what_changed_too_much_the_history_of_the_fleet_says_how_much_is_not_read(
+    repository: Repository, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two files changed where one is looked at: bindings are read all the same, and the commit is not left out."""
+    monkeypatch.setattr("reconciler.history.subjects._MOST_FILES", 1)
+    rendered(repository, FLEET, "Begin")
+    image = rendered(repository, EDITS["image"].files, "Give it an image")
+    scaled = rendered(repository, {"web.yaml": a_deployment("web", image="web:2", replicas=6)}, "Scale")
+
+    told = json.loads(argosy(repository, capsys, "history", "-o", "json").out)
+    entries = json.loads(argosy(repository, capsys, "history", "--commits", "-o", "json").out)["entries"]
+    text = argosy(repository, capsys, "history").out
+
+    assert told["unread"] == [{"commit": scaled, "files": 2}, {"commit": image, "files": 2}]
+    assert next((each["commit"], each["object"]) for each in told["events"]) == (scaled, str(WEB))
+    assert image not in {each["commit"] for each in told["events"]}
+    assert [(each["commit"], each["unlistedFiles"], each["objects"]) for each in entries[:2]] == [
+        (scaled, 2, 1),
+        (image, 2, 0),
+    ]
+    unread = (
+        "  2 files in clusters changed, too many to be read here: name an object,\n"
+        "  a cluster or a namespace, whose history tells of fields\n"
+    )
+    assert text.partition("Scale\n")[2].startswith(
+        f"  {WEB}: scaled 4 -> 6\n    replicas: oslo, paris 2 -> 3\n{unread}\n"
+    )
+    assert text.partition("Give it an image\n")[2].startswith(f"{unread}\n")
+
+
+def test_a_limit_counts_a_commit_that_is_not_read_as_one_change(
+    repository: Repository, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reconciler.history.subjects._MOST_FILES", 1)
+    rendered(repository, FLEET, "Begin")
+    rendered(repository, EDITS["image"].files, "Give it an image")
+
+    told = json.loads(argosy(repository, capsys, "history", "--limit", "1", "-o", "json").out)
+
+    assert (told["events"], len(told["unread"]), told["hasMore"]) == ([], 1, True)
+
+
+def test_the_history_of_a_namespace_is_that_of_what_is_in_it_and_of_the_object_its_own(
+    repository: Repository, capsys: Any
+) -> None:
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "a"}}}
+    files = {
+        **FLEET,
+        "space.yaml": space,
+        "web.yaml": a_deployment("web", namespace="shop", image="web:1"),
+        "policy.yaml": a_policy("web", namespace="shop", selectors=[SELECTOR], placement=on_clusters("oslo", "paris")),
+    }
+    rendered(repository, files, "Begin")
+    rendered(repository, {"web.yaml": a_deployment("web", namespace="shop", image="web:2")}, "Give it an image")
+    labelled = {**space, "metadata": {"name": "shop", "labels": {"team": "b"}}}
+    commit = rendered(repository, {"space.yaml": labelled}, "Label")
+
+    inside = json.loads(argosy(repository, capsys, "history", "namespace/shop", "-o", "json").out)["events"]
+    own = json.loads(argosy(repository, capsys, "history", "namespace.v1/shop", "-o", "json").out)["events"]
+
+    assert [each["object"] for each in inside] == ["Deployment.apps shop/web"] * 2
+    assert [each["object"] for each in own] == ["Namespace shop"] * 2
+    assert (own[0]["commit"], own[0]["changes"][0]["fields"][0]["path"]) == (commit, "metadata.labels.team")
+    browser = browser_of(repository)
+    page = browser.answered("/objects/Namespace/-/shop/history").text
+    assert "Give it an image" not in page
+    told = json.loads(browser.get("/objects/Namespace/-/shop/history.json").text)
+    assert told == json.loads(argosy(repository, capsys, *command_of(page)).out)
+    assert told["events"] == own

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from render.timing import epoch_text
+
 from .build import a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from .dated_fleet import a_dated_fleet, commit_later, run_until_well, tips
 from .memory_fleet import MemoryFleet
@@ -85,22 +87,24 @@ def test_the_overview_on_a_terminal_names_them_as_well(fleet: MemoryFleet, capsy
     assert "'Cordon paris': nothing rendered for itself; it is in" in said
 
 
-def test_a_commit_that_is_rendered_and_moves_nothing_has_a_row(fleet: MemoryFleet) -> None:
-    """Its rollout has given it to no cluster yet, or it edits objects where they are; the timeline has no entry."""
+def test_a_commit_that_is_rendered_and_changes_no_object_has_a_row(fleet: MemoryFleet) -> None:
+    """Its rollout has given it to no cluster yet; the timeline has no entry of it."""
     browser = browser_of(fleet.repository)
     page = browser.answered("/changes").text
-    assert "2 more were rendered and moved nothing." in words_of(page)
-    said = words_of(page).partition("Rendered, and nothing moved")[2]
+    assert "1 more was rendered and changed no object." in words_of(page)
+    before, _, said = words_of(page).partition("Rendered, and no object changed")
     said = said.partition("Committed, and nothing rendered for it alone")[0]
-    assert "Give api an image Ada: no object of a cluster edited," in said
-    assert "Give web an image Ada: 1 object edited in 2 clusters," in said
+    assert "Give api an image Ada:" in said
+    assert "Give web an image" not in said
+    assert "Give web an image Ada 1 object in 2 clusters 1 edited SourceEdited" in before
     assert f"/commits/{commit_of(fleet, 'Give api an image')}" in links_of(page)
 
 
 def test_the_page_of_a_commit_that_edits_an_object_where_it_is_names_it(fleet: MemoryFleet) -> None:
     """It was said to have moved and changed no object."""
     page = browser_of(fleet.repository).answered(f"/commits/{commit_of(fleet, 'Give web an image')}").text
-    assert "It moved nothing: 1 object edited in 2 clusters" in words_of(page)
+    image = "spec.template.spec.containers[web].image"
+    assert f"Deployment default/ web 1 field in oslo, paris: {image} the source was edited" in words_of(page)
     assert "It moved and changed no object." not in words_of(page)
     assert "/objects/Deployment.apps/default/web" in links_of(page)
 
@@ -109,6 +113,17 @@ def test_the_document_of_a_commit_has_the_events_of_that_commit_alone(
     fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
     browser = browser_of(fleet.repository)
+    for subject, why in (
+        ("Cordon paris", "which a later commit was rendered as"),
+        ("Add what no policy selects", "it asks for the same as what is rendered"),
+    ):
+        unrendered = browser.get(f"/commits/{commit_of(fleet, subject)}.json")
+        problem = json.loads(unrendered.text)
+        assert (unrendered.code, problem["kind"]) == (404, "Problem")
+        assert problem["message"].startswith(
+            f"nothing was rendered for source commit {commit_of(fleet, subject)} itself: "
+        )
+        assert problem["message"].endswith(why)
     still = json.loads(browser.get(f"/commits/{commit_of(fleet, 'Give api an image')}.json").text)
     assert (still["events"], still["hasMore"]) == ([], True)
     first = fleet.repository.git("rev-list", "--max-parents=0", "argosy/rendered")
@@ -121,11 +136,12 @@ def test_the_document_of_a_commit_has_the_events_of_that_commit_alone(
 def test_a_difference_in_no_cluster_names_the_files_that_differ(fleet: MemoryFleet) -> None:
     cordon = commit_of(fleet, "Cordon paris")
     said = words_of(browser_of(fleet.repository).answered(f"/diff?base={cordon}~1&head={cordon}").text)
-    assert "1 file of the source differs, and no cluster gets anything otherwise by it: clusters/paris.yaml" in said
+    assert "no difference in any cluster, 1 file of the source differs" in said
+    assert "No cluster gets anything otherwise by it. changed clusters/paris.yaml" in said
     image = commit_of(fleet, "Give web an image")
     said = words_of(browser_of(fleet.repository).answered(f"/diff?base={image}~1&head={image}").text)
     assert "1 object changed" in said
-    assert "no cluster gets anything otherwise" not in said
+    assert "No cluster gets anything otherwise" not in said
 
 
 def test_an_object_that_finds_no_place_is_in_no_cluster(tmp_path: Path) -> None:
@@ -135,3 +151,13 @@ def test_an_object_that_finds_no_place_is_in_no_cluster(tmp_path: Path) -> None:
     commit_later(fleet, {"lost.yaml": a_config_map("lost"), "placed.yaml": placed}, 60, "Add what finds no place")
     fleet.run(120)
     assert "1 object in no cluster" in words_of(browser_of(fleet.repository).answered("/changes").text)
+    [lost] = [
+        each
+        for each in json.loads(browser_of(fleet.repository).get("/objects.json").text)["objects"]
+        if each["object"] == "ConfigMap default/lost"
+    ]
+    assert (lost["state"], lost["reason"], lost["since"]) == (
+        "Unwell",
+        "NoClusterFit",
+        epoch_text(int(fleet.repository.git("log", "-1", "--format=%ct"))),
+    )

@@ -50,7 +50,8 @@ def command(log: Log, /, **options: Any) -> int:
     Each entry is a rendered commit in which the clusters, the replicas, the policy or the bytes of an object changed,
     with the source commit that it was made from. The reasons are those that passes recorded: scaled, evicted, a cluster
     left, a wave began. Where none is recorded it says so. Of a policy it tells what it claims, loses and places, and
-    not the bytes; without a subject it tells of every object. With -v all fields and clusters are listed. With
+    not the bytes; of namespace/NAME whatever changed in it, and of namespace.v1/NAME the Namespace itself; without a
+    subject it tells of every object. With -v all fields and clusters are listed. With
     --commits it is a timeline: an entry for each commit, with the numbers of what it changed.
     """
     with fleets_listed_on_error(log):
@@ -85,7 +86,7 @@ def _show_history(
     else:
         for text in history_text(history, is_full=is_full):
             print_text(text, end="")
-    return bool(history.events)
+    return bool(history.steps)
 
 
 def _show_timeline(

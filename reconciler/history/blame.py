@@ -28,10 +28,10 @@ from render.errors import ReconcileError, UnknownName
 from render.layout import object_path
 from render.model import ObjectRef
 
-from .events import ObjectEvent, events_of_files, names_given_by_commit
+from .events import ObjectEvent, names_given_by_commit
 from .reasons import ChangeReason
 from .steps import RenderedStep, members_of_tree
-from .subjects import Subject
+from .subjects import Subject, events_of_subject
 
 TEMPLATE = "the template"
 OTHER_VERSION = "not known: it stands at another version than that of the newest source"
@@ -183,7 +183,7 @@ def _places_and_fields(
     Clusters that were renamed meanwhile are followed by the names that they had.
     """
     search = _OriginSearch(fields=fields, name_now={name: name for name in fields})
-    for event in events_of_files(repository, tip, Subject(ref=ref).patterns):
+    for event in events_of_subject(repository, tip, Subject(ref=ref)):
         if event.step.is_cut_off:  # what this clone begins with may have been so before
             break
         search.take(event)

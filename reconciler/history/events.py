@@ -1,7 +1,6 @@
 """Changes of objects by rendered commits: of their clusters, replicas, policies and bytes, each with its reasons."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from reconciler.pipeline.previous import parse_binding_file, parse_file_at_root
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.pipeline.rollouts.state_files import ROLLOUTS_FOLDER, parse_rollout_state
 from reconciler.repository import Repository
-from reconciler.repository.changing_commits import ChangedPath
+from reconciler.repository.changing_commits import ChangedPath, ListingLimits
 from render.binding import Binding
 from render.expressions import lazy_expression
 from render.layout import ref_of_object_path
@@ -34,7 +33,8 @@ Sides = tuple[Binding | None, Binding | None]
 """The bindings of an object before and after; both None where they are one and the same, or there is none."""
 
 BINDINGS, CLUSTERS = "bindings", "clusters"
-_AT_ONCE = 8
+_AT_ONCE, _FILES_AT_ONCE = 8, 2_000
+_NO_LIMITS = ListingLimits()
 _RENAME = lazy_expression(r"(?<!\S)(\S++) is called (\S++) now(?!\S)")
 
 
@@ -80,17 +80,30 @@ class ObjectEvent(Struct, frozen=True, kw_only=True):
         return frozenset({*self.gained, *self.lost, *(each.cluster for each in self.replicas), *changed})
 
 
-def events_of_files(repository: Repository, tip: str, patterns: Sequence[str]) -> Iterator[ObjectEvent]:
-    """Yield what rendered commits changed of the objects whose files have some patterns, the newest first.
+def events_by_step(
+    repository: Repository, tip: str, patterns: Sequence[str], limits: ListingLimits = _NO_LIMITS
+) -> Iterator[tuple[RenderedStep, Iterator[ObjectEvent]]]:
+    """Yield rendered commits with what each changed of the objects whose files have some patterns, the newest first.
 
     Files are those of bindings (``bindings/...``) and of objects in clusters (``clusters/<name>/...``).
     """
     reader = BindingReader()
-    steps = iter(rendered_steps(repository, tip, patterns))
-    while several := tuple(islice(steps, _AT_ONCE)):
+    for several in _read_together(rendered_steps(repository, tip, patterns, limits)):
         contents = repository.read_blobs({id_ for step in several for file in step.files for id_ in file[1:] if id_})
         for step in several:
-            yield from events_of_step(step, contents, reader)
+            yield step, events_of_step(step, contents, reader)
+
+
+def _read_together(steps: Iterable[RenderedStep]) -> Iterator[tuple[RenderedStep, ...]]:
+    """Yield rendered commits in groups whose files are read at once: few commits where each has many files."""
+    group: list[RenderedStep] = []
+    for step in steps:
+        group.append(step)
+        if len(group) == _AT_ONCE or sum(len(each.files) for each in group) > _FILES_AT_ONCE:
+            yield tuple(group)
+            group = []
+    if group:
+        yield tuple(group)
 
 
 def events_of_step(step: RenderedStep, contents: Mapping[bytes, bytes], reader: BindingReader) -> Iterator[ObjectEvent]:

@@ -8,13 +8,14 @@ from msgspec import Struct
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.readme import members_on_page
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.changing_commits import ChangedPath, ChangingCommit, commits_changing_files
+from reconciler.repository.changing_commits import ChangedPath, ChangingCommit, ListingLimits, commits_changing_files
 from reconciler.repository.trailers import NOW, SOURCE, VERSION, commit_written_by_argosy
 from render.errors import GitError
 from render.gitobjects import TreeEntry
 
 _README = "README.md"
 _AT_ONCE = 8
+_NO_LIMITS = ListingLimits()
 
 
 class RenderedStep(Struct, frozen=True, kw_only=True):
@@ -22,7 +23,8 @@ class RenderedStep(Struct, frozen=True, kw_only=True):
 
     ``author`` and ``subject`` are those of the source commit; where that is not here, of what the rendered commit says
     of it. ``members`` are the clusters of the fleet at it, ``members_before`` those at the one before. ``files`` are
-    those of its tree that were looked for and are others than before.
+    those of its tree that were looked for and are others than before; ``unlisted`` is how many more there are in
+    clusters, where they are too many to be looked at one by one.
     """
 
     commit: CommitInfo
@@ -34,6 +36,7 @@ class RenderedStep(Struct, frozen=True, kw_only=True):
     members: frozenset[str] = frozenset()
     members_before: frozenset[str] = frozenset()
     files: tuple[ChangedPath, ...] = ()
+    unlisted: int = 0
     is_cut_off: bool = False
 
     @property
@@ -58,9 +61,11 @@ class RenderedStep(Struct, frozen=True, kw_only=True):
         return times[0] if times else ""
 
 
-def rendered_steps(repository: Repository, tip: str, patterns: Sequence[str]) -> Iterator[RenderedStep]:
+def rendered_steps(
+    repository: Repository, tip: str, patterns: Sequence[str], limits: ListingLimits = _NO_LIMITS
+) -> Iterator[RenderedStep]:
     """Yield the rendered commits that changed files of some patterns, from a tip back, the newest first."""
-    changing = iter(commits_changing_files(repository, tip, patterns))
+    changing = iter(commits_changing_files(repository, tip, patterns, limits))
     while several := tuple(islice(changing, _AT_ONCE)):
         yield from _steps_of_commits(repository, several)
 
@@ -86,6 +91,7 @@ def _steps_of_commits(repository: Repository, several: Sequence[ChangingCommit])
             members=pages[info.tree],
             members_before=pages[before.tree] if before else frozenset(),
             files=each.files,
+            unlisted=each.total - len(each.files) if before else 0,
             is_cut_off=is_shallow and before is None,
         )
 

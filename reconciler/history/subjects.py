@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import publication_of
@@ -13,14 +14,17 @@ from reconciler.names.subjects import error_of_unknown_cluster, is_cluster_noun,
 from reconciler.pipeline.namespaces import bare_namespace
 from reconciler.pipeline.rollouts.state_files import ROLLOUTS_FOLDER
 from reconciler.repository import Repository
+from reconciler.repository.changing_commits import ListingLimits
 from render.errors import UnknownName
 from render.layout import file_name_of_object, object_path, ref_of_object_path
 from render.model import ObjectRef, Template
 
-from .events import BINDINGS, CLUSTERS, ObjectEvent, events_of_files
-from .steps import members_of_tree
+from .events import BINDINGS, CLUSTERS, ObjectEvent, events_by_step
+from .steps import RenderedStep, members_of_tree
 
 _NAMESPACE_NOUNS = frozenset({"namespace", "namespaces", "ns"})
+_MOST_FILES = 20_000
+"""Files of clusters that are looked at one by one, of a commit in the history of a fleet."""
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -44,12 +48,25 @@ class Subject(Struct, frozen=True, kw_only=True):
             found = f"{BINDINGS}/{path}", f"{CLUSTERS}/*/{path}"
         elif self.cluster:
             found = f"{BINDINGS}/**", f"{CLUSTERS}/{self.cluster}/**"
-        elif self.policy or not self.namespace:
+        elif self.policy:
             found = (f"{BINDINGS}/**",)
+        elif not self.namespace:
+            found = f"{BINDINGS}/**", f"{CLUSTERS}/**"
         else:
             folder = file_name_of_object(self.namespace)
             found = f"{BINDINGS}/{folder}/**", f"{CLUSTERS}/*/{folder}/**"
         return *found, f"{ROLLOUTS_FOLDER}/**"
+
+    @property
+    def is_everything(self) -> bool:
+        """Say whether it is the whole fleet."""
+        return self == Subject()
+
+    def limits(self, commits: int = 0) -> ListingLimits:
+        """Return the limits of a search for it in so many commits (0: all): of a fleet, bindings are always read."""
+        if not self.is_everything:
+            return ListingLimits(commits=commits)
+        return ListingLimits(files=_MOST_FILES, always=(f"{BINDINGS}/**", f"{ROLLOUTS_FOLDER}/**"), commits=commits)
 
     def concerns(self, event: ObjectEvent) -> bool:
         """Say whether an event is part of its history."""
@@ -67,18 +84,33 @@ class Subject(Struct, frozen=True, kw_only=True):
         return kind in self.policy_kinds and short == self.policy and self.namespace in {"", namespace}
 
 
+class StepEvents(Struct, frozen=True, kw_only=True):
+    """A rendered commit with what it changed of a subject."""
+
+    step: RenderedStep
+    events: tuple[ObjectEvent, ...] = ()
+
+
 class History(Struct, frozen=True, kw_only=True):
-    """The events of a subject, the newest first, up to a rendered commit. ``has_more``: there are earlier ones."""
+    """The events of a subject by commits, the newest first, up to a rendered one. ``has_more``: there are earlier ones.
+
+    A commit stands here without an event, too, if it changed more files of clusters than are looked at one by one.
+    """
 
     commit: str
     subject: Subject
-    events: tuple[ObjectEvent, ...]
+    steps: tuple[StepEvents, ...]
     has_more: bool = False
+
+    @property
+    def events(self) -> tuple[ObjectEvent, ...]:
+        """The events, the newest first."""
+        return tuple(event for each in self.steps for event in each.events)
 
     @property
     def is_cut_off(self) -> bool:
         """Say whether earlier commits are not in this clone."""
-        return any(event.step.is_cut_off for event in self.events)
+        return any(each.step.is_cut_off for each in self.steps)
 
 
 def rendered_tip_meant(repository: Repository, revision: str) -> str:
@@ -109,16 +141,51 @@ def subject_of_words(repository: Repository, tip: str, words: Sequence[str], nam
 
 
 def history_of_subject(repository: Repository, tip: str, subject: Subject, limit: int) -> History:
-    """Return the newest events of a subject; ``limit`` 0 is no limit."""
-    found = events_of_subject(repository, tip, subject)
-    events = tuple(islice(found, limit + 1) if limit else found)
-    has_more = bool(limit) and len(events) > limit
-    return History(commit=tip, subject=subject, events=events[:limit] if has_more else events, has_more=has_more)
+    """Return the newest events of a subject; ``limit`` 0 is no limit.
+
+    A commit without an event counts like one.
+    """
+    steps: list[StepEvents] = []
+    room = limit
+    for each in steps_of_subject(repository, tip, subject, most=limit + 1 if limit else 0):
+        count = max(len(each.events), 1)
+        if limit and count > room:
+            if room:
+                steps.append(replace(each, events=each.events[:room]))
+            return History(commit=tip, subject=subject, steps=tuple(steps), has_more=True)
+        steps.append(each)
+        room -= count
+    return History(commit=tip, subject=subject, steps=tuple(steps))
+
+
+def history_of_commit(repository: Repository, commit: str, limit: int) -> History:
+    """Return what a rendered commit changed itself, as far as so many events; ``has_more`` if there is one before."""
+    subject = Subject()
+    steps = tuple(steps_of_subject(repository, commit, subject, commits=1, most=limit + 1))
+    is_whole = all(len(each.events) <= limit for each in steps)
+    has_more = not is_whole or bool(repository.commit_info(commit).parents)
+    steps = tuple(replace(each, events=each.events[:limit]) for each in steps)
+    return History(commit=commit, subject=subject, steps=steps, has_more=has_more)
+
+
+def steps_of_subject(
+    repository: Repository, tip: str, subject: Subject, *, commits: int = 0, most: int = 0
+) -> Iterator[StepEvents]:
+    """Yield the events of a subject by rendered commits, the newest first, of so many (0: all that are here).
+
+    A commit without one is yielded if it changed more files of clusters than are looked at one by one. Of each the
+    first ``most`` events are read (0: all).
+    """
+    for step, found in events_by_step(repository, tip, subject.patterns, subject.limits(commits)):
+        events = tuple(islice(filter(subject.concerns, found), most or None))
+        if events or step.unlisted:
+            yield StepEvents(step=step, events=events)
 
 
 def events_of_subject(repository: Repository, tip: str, subject: Subject) -> Iterator[ObjectEvent]:
     """Yield the events of a subject, the newest first."""
-    return filter(subject.concerns, events_of_files(repository, tip, subject.patterns))
+    for _, found in events_by_step(repository, tip, subject.patterns, subject.limits()):
+        yield from filter(subject.concerns, found)
 
 
 def ref_of_rendered_object(repository: Repository, tip: str, words: Sequence[str], namespace: str) -> ObjectRef:

@@ -1,7 +1,6 @@
 """The history of something as text for people: an entry for each rendered commit, the newest first."""
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
 from reconciler.console.tables import text_table
 from reconciler.diff.words import field_words
@@ -22,14 +21,14 @@ _NO_TIME = "later, at a time that it does not tell:"
 
 def history_text(history: History, *, is_full: bool) -> Iterator[str]:
     """Yield a history; ``is_full``: every field that changed, and every cluster."""
-    if not history.events:
+    if not history.steps:
         yield "no rendered commit that is here changed anything of it\n"
         return
-    for number, (_, events) in enumerate(groupby(history.events, key=lambda event: event.step.id)):
-        several = tuple(events)
-        yield "\n" * bool(number) + _line_of_step(several[0].step)
-        for event in several:
+    for number, each in enumerate(history.steps):
+        yield "\n" * bool(number) + _line_of_step(each.step)
+        for event in each.events:
             yield from (f"  {line}\n" for line in _lines_of_event(event, history, is_full=is_full))
+        yield from (f"  {line}\n" for line in _lines_of_unlisted_files(each.step))
     if history.has_more:
         yield "\nthere is more: --limit 0 shows all of it\n"
     elif history.is_cut_off:
@@ -48,6 +47,13 @@ def _line_of_step(step: RenderedStep) -> str:
     name = step.author.partition(" <")[0]
     subject = f": {step.subject}" if step.subject else ""
     return f"{time_of_step(step) or _NO_TIME} {step.id[:_SHORT]} of source {step.source[:_SHORT]} by {name}{subject}\n"
+
+
+def _lines_of_unlisted_files(step: RenderedStep) -> Iterator[str]:
+    """Yield how many files a commit changed in clusters, where these are too many to be looked at one by one."""
+    if step.unlisted:
+        yield f"{counted_noun(step.unlisted, 'file')} in clusters changed, too many to be read here: name an object,"
+        yield "a cluster or a namespace, whose history tells of fields"
 
 
 def _lines_of_event(event: ObjectEvent, history: History, *, is_full: bool) -> Iterator[str]:
@@ -105,9 +111,10 @@ def timeline_text(timeline: Timeline, *, is_full: bool) -> Iterator[str]:
     for entry in timeline.entries:
         yield _line_of_step(entry.step)
         yield f"  {_words_of_entry(entry)}\n"
-        names = [str(event.ref) for event in entry.events]
-        yield f"  {_names(names, is_full=is_full)} in {_names(entry.clusters, is_full=is_full) or 'no cluster'}\n"
-        yield f"  {', '.join(f'{cause} {number}' for cause, number in entry.causes.items())}\n"
+        if names := [str(event.ref) for event in entry.events]:
+            yield f"  {_names(names, is_full=is_full)} in {_names(entry.clusters, is_full=is_full) or 'no cluster'}\n"
+            yield f"  {', '.join(f'{cause} {number}' for cause, number in entry.causes.items())}\n"
+        yield from (f"  {line}\n" for line in _lines_of_unlisted_files(entry.step))
     if timeline.following:
         yield f"\nthere is more: --rev {timeline.following[:_SHORT]} goes on, and --limit 0 shows all of it\n"
     elif timeline.is_cut_off:

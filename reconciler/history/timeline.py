@@ -5,7 +5,7 @@ A history tells of every object. Of a commit that moved a thousand of them a tim
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import groupby, islice
+from itertools import islice
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from reconciler.repository import Repository
 from .events import ObjectEvent
 from .reasons import ChangeCause
 from .steps import RenderedStep
-from .subjects import Subject, events_of_subject
+from .subjects import Subject, steps_of_subject
 
 
 class TimelineEntry(Struct, frozen=True, kw_only=True):
@@ -91,13 +91,9 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 def timeline_of_subject(repository: Repository, tip: str, subject: Subject, limit: int) -> Timeline:
     """Return the newest entries of a subject; ``limit`` 0 is no limit."""
-    grouped = groupby(events_of_subject(repository, tip, subject), key=lambda event: event.step.id)
-    entries = (_entry_of_events(tuple(events), subject.cluster) for _, events in grouped)
+    steps = steps_of_subject(repository, tip, subject)
+    entries = (TimelineEntry(step=each.step, events=each.events, cluster=subject.cluster) for each in steps)
     found = tuple(islice(entries, limit + 1) if limit else entries)
     has_more = bool(limit) and len(found) > limit
     following = found[-1].step.id if has_more else ""
     return Timeline(commit=tip, entries=found[:limit] if has_more else found, following=following)
-
-
-def _entry_of_events(events: tuple[ObjectEvent, ...], cluster: str) -> TimelineEntry:
-    return TimelineEntry(step=events[0].step, events=events, cluster=cluster)

@@ -18,7 +18,7 @@ def names_of_kind(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Ite
     """Yield the names of a kind, in lower case; ``names`` are those of its definition, if it has one.
 
     >>> sorted(names_of_kind(ObjectRef("", "ConfigMap", "", "x"), "v1", {}))
-    ['cm', 'configmap', 'configmaps']
+    ['cm', 'cm.v1', 'configmap', 'configmap.v1', 'configmaps', 'configmaps.v1']
     """
     built_in = BUILT_IN.get((ref.group, ref.kind))
     known = [ref.kind, _plural_of_kind(ref.kind), *(built_in.short_names if built_in else ())]
@@ -29,6 +29,8 @@ def names_of_kind(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Ite
         if ref.group:
             yield f"{name}.{ref.group}"
             yield f"{name}.{version}.{ref.group}"
+        elif version:
+            yield f"{name}.{version}"
 
 
 def _plural_of_kind(kind: str) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+from msgspec import UNSET, UnsetType
+
 from reconciler.history.events import ObjectEvent
 from reconciler.history.subjects import History
 from reconciler.history.text import time_of_step
@@ -60,6 +62,19 @@ class HistoryEventPart(DocumentPart, frozen=True, kw_only=True):
     changes: Annotated[tuple[HistoryBytesPart, ...], meaning_of_field("The fields that are others, by clusters.")]
 
 
+UnlistedFiles = Annotated[
+    int,
+    meaning_of_field("Present if that many files in clusters changed, too many to be read: what it tells is not all."),
+]
+
+
+class HistoryUnreadPart(DocumentPart, frozen=True, kw_only=True):
+    """A rendered commit that changed more files in clusters than are looked at one by one."""
+
+    commit: Rendered
+    files: Annotated[int, meaning_of_field("How many files in clusters it changed; fields of them are in no event.")]
+
+
 class HistoryDocument(OutputDocument, frozen=True, kw_only=True):
     """The history of something."""
 
@@ -69,6 +84,13 @@ class HistoryDocument(OutputDocument, frozen=True, kw_only=True):
 
     commit: Annotated[str, meaning_of_field("The rendered commit up to which it goes.")]
     events: Annotated[tuple[HistoryEventPart, ...], meaning_of_field("The changes, the newest first.")]
+    unread: (
+        Annotated[
+            tuple[HistoryUnreadPart, ...],
+            meaning_of_field("Commits of which not all is told, for they changed too much; absent if there are none."),
+        ]
+        | UnsetType
+    ) = UNSET
     has_more: Annotated[bool, meaning_of_field("True if there are earlier ones beyond `--limit`.")]
     is_cut_off: Annotated[bool, meaning_of_field("True if earlier commits are not in this clone.")]
 
@@ -78,6 +100,12 @@ def history_document(history: History) -> HistoryDocument:
     return HistoryDocument(
         commit=history.commit,
         events=tuple(map(_event_part, history.events)),
+        unread=tuple(
+            HistoryUnreadPart(commit=each.step.id, files=each.step.unlisted)
+            for each in history.steps
+            if each.step.unlisted
+        )
+        or UNSET,
         has_more=history.has_more,
         is_cut_off=history.is_cut_off,
     )

@@ -9,7 +9,7 @@ from reconciler.history.text import time_of_step
 from reconciler.history.timeline import Timeline, TimelineEntry
 
 from .document import DocumentPart, OutputDocument, meaning_of_field, value_unless_empty
-from .history import StepTime
+from .history import StepTime, UnlistedFiles
 from .parts import Rendered
 
 MOST_NAMED = 10
@@ -43,6 +43,7 @@ class TimelineEntryPart(DocumentPart, frozen=True, kw_only=True):
         int, meaning_of_field("How many replicas are in other clusters than before: one lost what another one got.")
     ]
     edited: Annotated[int, meaning_of_field("How many objects have other fields in clusters that they stay in.")]
+    unlisted_files: UnlistedFiles | UnsetType = UNSET
     reasons: Annotated[
         Mapping[str, int], meaning_of_field("For how many objects each reason is recorded, the most frequent first.")
     ]
@@ -103,6 +104,7 @@ def _entry_part(entry: TimelineEntry) -> TimelineEntryPart:
         replicas_after=after,
         moved_replicas=entry.moved_replicas,
         edited=entry.other_bytes,
+        unlisted_files=step.unlisted or UNSET,
         reasons={str(cause): number for cause, number in entry.causes.items()},
         first_objects=tuple(str(each.ref) for each in entry.events[:MOST_NAMED]),
         first_clusters=clusters[:MOST_NAMED],

@@ -19,7 +19,8 @@ class ViewAnswer(Struct, frozen=True, kw_only=True):
 
     ``shown`` are further values for the template, such as the filters that were asked for. ``title`` takes the place of
     the question where that depends on what is shown. ``is_ready`` is False while the document is still being computed:
-    then the page says so, and asks again. ``template`` takes the place of the one of the view.
+    then the page says so, and asks again. ``template`` takes the place of the one of the view. ``why_no_document`` is
+    said to whoever asks for the document where there is none.
     """
 
     document: PlainDocument = field(default_factory=dict)
@@ -28,6 +29,7 @@ class ViewAnswer(Struct, frozen=True, kw_only=True):
     title: str = ""
     is_ready: bool = True
     template: str = ""
+    why_no_document: str = "this page has no document until something is asked for"
 
     def in_template(self, template: str) -> "ViewAnswer":
         """Return this shown by another template."""

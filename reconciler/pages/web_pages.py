@@ -235,13 +235,13 @@ def _page_of_newest_commits(reader: FleetReader) -> WebPage:
 
 
 def _json_page(answer: ViewAnswer) -> WebPage:
+    problem = {"apiVersion": ARGOSY_API_VERSION, "kind": "Problem"}
     if not answer.is_ready:
-        value = {
-            "apiVersion": ARGOSY_API_VERSION,
-            "kind": "Problem",
-            "message": "not computed yet",
-        }
+        value = {**problem, "message": "not computed yet"}
         return WebPage(status=HTTPStatus.ACCEPTED, type=JSON, content=_json_bytes(value), again=2)
+    if not answer.document:
+        value = {**problem, "message": answer.why_no_document}
+        return WebPage(status=HTTPStatus.NOT_FOUND, type=JSON, content=_json_bytes(value))
     return WebPage(type=JSON, content=_json_bytes(answer.document))
 
 

@@ -14,8 +14,8 @@ from render.gitobjects import tree_lines
 
 from .access import Repository
 
-_FIRST, _GROWTH, _AT_ONCE = 32, 4, 2048
-"""The numbers of commits compared together: few where the newest are enough, many where git would start often."""
+_FIRST, _GROWTH, _AT_ONCE = 8, 4, 2048
+"""The numbers of commits compared together: few where the newest are enough, or each reads much; else many."""
 _MOST_BYTES = 1 << 24
 _TREE = b"40000"
 _MODES = (_TREE, b"100644", b"100755", b"120000")
@@ -42,7 +42,7 @@ class ChangedPath(NamedTuple):
 class ChangingCommit(NamedTuple):
     """A commit, the first of those before it ("": none, or the clone is cut off there), and the files it changed.
 
-    Where these are more than were asked for, they are counted and none is listed.
+    Where these are more than were asked for, all are counted, and only those are listed that a search always lists.
     """
 
     id: str
@@ -52,10 +52,15 @@ class ChangingCommit(NamedTuple):
 
 
 class ListingLimits(NamedTuple):
-    """The limits of a search: whether the first commit counts, and how many files of one are listed (0: all)."""
+    """The limits of a search: whether the first commit counts, and how many files of one are listed (0: all).
+
+    Files of the patterns ``always`` are listed however many there are. The newest ``commits`` are looked at (0: all).
+    """
 
     with_first: bool = True
     files: int = 0
+    always: tuple[str, ...] = ()
+    commits: int = 0
 
 
 _NONE = ListingLimits()
@@ -69,36 +74,59 @@ def commits_changing_files(
     Of a merge, what it merged counts as its own change. In a pattern such as ``clusters/*/shop/**`` a ``*`` stands for
     any name, and ``**`` at its end for everything below.
     """
-    wanted = frozenset(tuple(pattern.split("/")) for pattern in patterns)
-    line = ("log", "--first-parent", "--no-show-signature", "--format=%H %T %P", "--end-of-options", commit)
+    count = (f"--max-count={limits.commits + 1}",) if limits.commits else ()
+    line = ("log", "--first-parent", "--no-show-signature", "--format=%H %T %P", *count, "--end-of-options", commit)
     listed = [(*words[:2], words[2] if len(words) > 2 else "") for words in map(str.split, _lines(repository, line))]
     trees = {id_: bytes.fromhex(tree) for id_, tree, _ in listed}
-    pairs = [(id_, parent) for id_, _, parent in listed if limits.with_first or parent]
+    pairs = [(id_, parent) for id_, _, parent in listed if limits.with_first or parent][: limits.commits or None]
+    search = _ChangeSearch(repository, trees, _parsed_patterns(patterns), _parsed_patterns(limits.always), limits.files)
     start, size = 0, _FIRST
     while several := pairs[start : start + size]:
-        read = yield from _changing_commits(repository, several, (trees, wanted), limits.files)
-        start, size = start + size, size * _GROWTH if read * _GROWTH <= _MOST_BYTES and size < _AT_ONCE else size
+        read = yield from search.changing_commits(several)
+        start, size = start + size, _next_size(size, read)
+
+
+def _parsed_patterns(patterns: Iterable[str]) -> frozenset[Pattern]:
+    return frozenset(tuple(pattern.split("/")) for pattern in patterns)
+
+
+def _next_size(size: int, read: int) -> int:
+    """Return how many commits are compared next, after so many of which so many bytes of trees were read."""
+    if read > _MOST_BYTES:
+        return max(size // _GROWTH, 1)
+    return size * _GROWTH if read * _GROWTH <= _MOST_BYTES and size < _AT_ONCE else size
 
 
 def _lines(repository: Repository, command: Sequence[str]) -> list[str]:
     return repository.git.text(*command).splitlines()
 
 
-def _changing_commits(
-    repository: Repository,
-    several: Sequence[tuple[str, str]],
-    wanted: tuple[Mapping[str, bytes], frozenset[Pattern]],
-    most: int,
-) -> Generator[ChangingCommit, None, int]:
-    """Yield those of some commits that changed files, and return how many bytes of trees were read for it."""
-    roots, patterns = wanted
-    pairs: list[_Pair] = [(roots.get(parent), roots[id_], patterns) for id_, parent in several]
-    comparison = _TreeComparison(read=repository.tree_contents, algorithm=repository.algorithm)
-    comparison.compare(pairs)
-    for (id_, parent), pair in zip(several, pairs, strict=True):
-        if count := comparison.count(pair):
-            yield ChangingCommit(id_, parent, comparison.files(pair) if count <= (most or count) else (), count)
-    return sum(map(len, comparison.contents.values()))
+class _ChangeSearch(NamedTuple):
+    """A search: the trees of commits, the patterns looked for, those always listed, and how many files are at most."""
+
+    repository: Repository
+    roots: Mapping[str, bytes]
+    patterns: frozenset[Pattern]
+    always: frozenset[Pattern]
+    most: int
+
+    def changing_commits(self, several: Sequence[tuple[str, str]]) -> Generator[ChangingCommit, None, int]:
+        """Yield those of some commits that changed files, and return how many bytes of trees were read for it."""
+        pairs: list[_Pair] = [(self.roots.get(parent), self.roots[id_], self.patterns) for id_, parent in several]
+        comparison = _TreeComparison(read=self.repository.tree_contents, algorithm=self.repository.algorithm)
+        comparison.compare(pairs)
+        for (id_, parent), pair in zip(several, pairs, strict=True):
+            if count := comparison.count(pair):
+                yield ChangingCommit(id_, parent, self._listed_files(comparison, pair, count), count)
+        return sum(map(len, comparison.contents.values()))
+
+    def _listed_files(self, comparison: "_TreeComparison", pair: _Pair, count: int) -> tuple[ChangedPath, ...]:
+        if count <= (self.most or count):
+            return comparison.files(pair)
+        before, after, _ = pair
+        fewer: _Pair = (before, after, self.always)
+        comparison.compare([fewer])
+        return comparison.files(fewer)
 
 
 _Difference = tuple[list[ChangedPath], list[tuple[list[str], _Pair]]]

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from reconciler.branches.rendered_history import rendered_commits
 from reconciler.branches.source_commits import unrendered_commits
-from reconciler.history.edited_objects import edited_objects_by_commit
 from reconciler.history.subjects import Subject, refuse_unknown_cluster_of_history
 from reconciler.history.timeline import timeline_of_subject
 from reconciler.outputs.lists import namespace_list_document
@@ -60,22 +59,14 @@ def _answer(look: Look) -> ViewAnswer:
 
 
 def _still_commits(repository: Repository, document: "PlainDocument") -> list[dict[str, Any]]:
-    """Return the rendered commits of other sources that moved no object, up to the last one that a timeline shows."""
+    """Return the rendered commits of other sources that changed no object, up to the last one that a timeline shows."""
     entries = {each["commit"] for each in document["entries"]}
     last = document["entries"][-1]["commit"] if "following" in document else ""
     found = islice(rendered_commits(repository, document["commit"]), _MOST_RENDERED)
     made = list(takewhile(lambda each: each.commit != last, found))
     several = [one for one, before in pairwise(made) if one.source != before.source and one.commit not in entries]
     shown = several[:_MOST_UNRENDERED]
-    edited = edited_objects_by_commit(repository, document["commit"], {each.commit for each in shown})
-    return [
-        {
-            "rendered": each.commit,
-            "edited": edited.get(each.commit),
-            **_words_of_commit(repository.commit_info(each.source)),
-        }
-        for each in shown
-    ]
+    return [{"rendered": each.commit, **_words_of_commit(repository.commit_info(each.source))} for each in shown]
 
 
 def _words_of_commit(info: CommitInfo) -> dict[str, str]:

@@ -6,12 +6,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reconciler.branches.rendered_history import RenderedSource, rendered_commits
 from reconciler.branches.source_commits import FleetFolder, contains_commit
-from reconciler.history.edited_objects import EditedObjects, edited_objects_by_commit
-from reconciler.history.subjects import Subject, history_of_subject
+from reconciler.history.subjects import history_of_commit
 from reconciler.outputs.history import history_document
 from reconciler.overview.instants import FleetInstant
 from reconciler.pages.look import Look, ViewAnswer
@@ -36,26 +34,16 @@ def _answer(look: Look) -> ViewAnswer:
     under_way = look.reader.in_repository(partial(_under_way, source=facts.id)) if look.commits.rendered else []
     if not facts.rendered:
         is_same = bool(look.commits.rendered) and facts.is_of_source and look.fleet_status()["current"]
-        return ViewAnswer(shown={"facts": facts, "under_way": under_way, "is_same": is_same})
+        why = _words_of_unrendered_commit(facts, is_same=is_same)
+        return ViewAnswer(shown={"facts": facts, "under_way": under_way, "is_same": is_same}, why_no_document=why)
     document = look.document(("commit", facts.rendered), lambda reading: _document(reading, facts.rendered))
     count = len(document["events"])
     words = ("history", "--rev", facts.rendered, "--limit", str(count)) if count else ()
-    shown = {"facts": facts, "under_way": under_way}
-    if not count:
-        shown["edited"] = look.reader.in_repository(partial(_edited, rendered=facts.rendered))
-    return ViewAnswer(document=document, command=words, shown=shown)
-
-
-def _edited(repository: Repository, rendered: str) -> EditedObjects:
-    return edited_objects_by_commit(repository, rendered, {rendered})[rendered]
+    return ViewAnswer(document=document, command=words, shown={"facts": facts, "under_way": under_way})
 
 
 def _document(reading: "FleetReading", rendered: str) -> "OutputDocument":
-    """Return the history up to a rendered commit as far as it is of that commit itself, whose events come first."""
-    history = history_of_subject(reading.repository, rendered, Subject(), _MOST)
-    own = tuple(takewhile(lambda each: each.step.id == rendered, history.events))
-    has_more = history.has_more or len(own) < len(history.events)
-    return history_document(replace(history, events=own, has_more=has_more))
+    return history_document(history_of_commit(reading.repository, rendered, _MOST))
 
 
 class CommitFacts(Struct, frozen=True, kw_only=True):
@@ -103,6 +91,19 @@ def _facts(repository: Repository, commits: FleetInstant, revision: str) -> Comm
         message=info.message,
         time=epoch_text(info.time),
     )
+
+
+def _words_of_unrendered_commit(facts: CommitFacts, *, is_same: bool) -> str:
+    """Return why there is no history of a source commit: no rendered commit was made of it."""
+    if facts.outside:
+        why = f"it changes nothing in {facts.outside}, the folder of this fleet"
+    elif facts.later:
+        why = f"it is in {facts.later}, which a later commit was rendered as"
+    elif is_same:
+        why = "it asks for the same as what is rendered"
+    else:
+        why = "it is not rendered, as far as is known here"
+    return f"nothing was rendered for source commit {facts.id} itself: {why}"
 
 
 def _under_way(repository: Repository, source: str) -> list[dict[str, str]]:
