@@ -83,7 +83,26 @@ class Edit(NamedTuple):
 
 
 EDITS = [
-    Edit("a file nothing reads", {"notes.txt": "hello"}, "no difference\n"),
+    Edit(
+        "a file nothing reads",
+        {"notes.txt": "hello"},
+        "no difference in any cluster, 1 file of the source differs\n\nSOURCE\n  + notes.txt\n",
+    ),
+    Edit(
+        "a priority by which nothing moves",
+        {
+            "first.yaml": a_policy(
+                "first",
+                selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}],
+                priority=4,
+                placement=on_clusters("bern", "oslo"),
+            )
+        },
+        (
+            "no difference in any cluster, 1 file of the source differs\n"
+            "\nSOURCE\n  ~ first.yaml: PropagationPolicy default/first changed\n"
+        ),
+    ),
     Edit(
         "a weight",
         {"weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, oslo=2, lima=1)})},
@@ -215,7 +234,7 @@ def test_a_change_is_told_in_words(edit: Edit, repository: Repository, capsys: p
     repository.write(edit.files)
     ended = argosy(repository, capsys, "-q", "diff")
     base = repository.git("rev-parse", "HEAD")
-    assert ended == (0 if edit.said == "no difference\n" else 1, f"{base[:12]}..work tree: {edit.said}", "")
+    assert ended == (0 if edit.said.startswith("no difference") else 1, f"{base[:12]}..work tree: {edit.said}", "")
     repository.commit({}, edit.why)
     assert argosy(repository, capsys, "-q", "diff", "HEAD~1", "HEAD").out.partition(": ")[2] == edit.said
 
@@ -583,3 +602,33 @@ def test_a_long_value_is_shown_from_where_it_changes(
     repository.write({"settings.yaml": a_config_map("settings", page=f"{'x' * 90}new{'y' * 90}")})
     old, new = (f"...{'x' * 20}{word}{'y' * 77}..." for word in ("old", "new"))
     assert argosy(repository, capsys, "diff").out.splitlines()[-1] == f"      data.page: {old} -> {new}"
+
+
+def test_files_that_change_nothing_stand_in_the_document_and_in_the_comment(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that is gone, and a policy that is edited in the same file as one that is not."""
+    policy = a_policy("first", selectors=[{"apiVersion": "v1", "kind": "Service"}], placement=on_clusters("bern"))
+    repository.commit({"notes.txt": "hello", "unused.yaml": [policy | {"metadata": {"name": "unused"}}]}, "Add")
+    other = a_policy("first", selectors=[{"apiVersion": "v1", "kind": "Service"}], placement=on_clusters("oslo"))
+    repository.commit({"notes.txt": None, "unused.yaml": [other | {"metadata": {"name": "unused"}}]}, "Edit")
+
+    told = json.loads(argosy(repository, capsys, "diff", "HEAD~1", "HEAD", "-o", "json").out)
+    comment = argosy(repository, capsys, "diff", "HEAD~1", "HEAD", "-o", "markdown").out
+
+    assert (told["different"], told["summary"]["text"]) == (
+        False,
+        "no difference in any cluster, 2 files of the source differ",
+    )
+    assert told["sourceFiles"] == [
+        {"path": "notes.txt", "action": "removed"},
+        {
+            "path": "unused.yaml",
+            "action": "changed",
+            "policies": [{"policy": "PropagationPolicy default/unused", "action": "changed"}],
+        },
+    ]
+    assert comment.endswith(
+        "\n**Files of the source that differ (2)**\n\n"
+        "- notes.txt\n- unused.yaml&#58; PropagationPolicy default/unused changed\n"
+    )

@@ -160,11 +160,13 @@ def _judged_difference(comparison: "Comparison", allowed: Allowed) -> "Differenc
     from reconciler.diff.guards import refusal_lines
     from reconciler.diff.holds import holds_on_members, is_newer_than_held
     from reconciler.diff.reverts import revert_in
+    from reconciler.diff.unrendered_files import source_files_that_differ
 
     difference, holds = difference_of(comparison), holds_on_members(comparison)
     refused = refusal_lines(comparison, allowed, difference.resilience)
     is_newer, revert = is_newer_than_held(comparison, holds), revert_in(comparison)
-    return replace(difference, refused=refused, holds=holds, is_newer=is_newer, revert=revert)
+    files = source_files_that_differ(comparison, difference)
+    return replace(difference, refused=refused, holds=holds, is_newer=is_newer, revert=revert, unrendered=files)
 
 
 def _difference_texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:

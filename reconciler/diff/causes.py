@@ -21,7 +21,7 @@ from .difference import ChangeAction, ChangedInput, Difference
 from .words import TEMPLATE
 
 _Api = tuple[str, str]
-_Input = tuple[str, str, Any]
+NamedInput = tuple[str, str, Any]
 """The name of an input, the path of its file, and what it says."""
 _EVERYTHING: frozenset[_Api | None] = frozenset({None})
 
@@ -38,19 +38,19 @@ class _Changed(Struct, frozen=True, kw_only=True):
     def between(cls, base: Desired, head: Desired, difference: Difference) -> "_Changed":
         """Return what is other in a head than in a base."""
         overrides: dict[_Api | None, list[tuple[ChangedInput, OverridePolicy]]] = {}
-        for cause, policies in _changed_inputs(
-            map(_identity_and_content, base.override_policies), map(_identity_and_content, head.override_policies)
+        for cause, policies in changed_inputs(
+            map(identity_and_content, base.override_policies), map(identity_and_content, head.override_policies)
         ):
             for policy in policies:
                 apis: set[_Api] = {(each.api_version, each.kind) for each in policy.resource_selectors}
                 for api in apis or _EVERYTHING:
                     overrides.setdefault(api, []).append((cause, policy))
         sides = (_interpreter_inputs(side) for side in (base, head))
-        claiming = _changed_inputs(map(_identity_and_content, base.policies), map(_identity_and_content, head.policies))
+        claiming = changed_inputs(map(identity_and_content, base.policies), map(identity_and_content, head.policies))
         return cls(
             policies={cause.name: cause for cause, _ in claiming},
             overrides=overrides,
-            interpreters=[(cause, each) for cause, templates in _changed_inputs(*sides) for each in templates],
+            interpreters=[(cause, each) for cause, templates in changed_inputs(*sides) for each in templates],
             builds=dict(_changed_builds(base, head, difference)),
         )
 
@@ -90,17 +90,17 @@ def difference_with_causes(difference: Difference, base: Outcome, head: Outcome)
     return replace(difference, causes=causes)
 
 
-def _identity_and_content(policy: Any) -> _Input:
+def identity_and_content(policy: Any) -> NamedInput:
     """Return the name of a policy, its path, and what it says, wherever it stands."""
     return str(policy), policy.path, replace(policy, path="", document=0)
 
 
-def _interpreter_inputs(desired: Desired) -> Iterator[_Input]:
+def _interpreter_inputs(desired: Desired) -> Iterator[NamedInput]:
     for each in (*desired.customizations, *desired.webhooks):
         yield f"{each.ref.kind} {each.ref.name}", each.path, replace(each, path="", document=0)
 
 
-def _changed_inputs(base: Iterable[_Input], head: Iterable[_Input]) -> Iterator[tuple[ChangedInput, list[Any]]]:
+def changed_inputs(base: Iterable[NamedInput], head: Iterable[NamedInput]) -> Iterator[tuple[ChangedInput, list[Any]]]:
     """Yield what only one side has, or has otherwise, with what it says on each side."""
     before, after = ({name: (path, value) for name, path, value in side} for side in (base, head))
     for name in sorted(before.keys() | after.keys()):

@@ -138,6 +138,14 @@ class ChangedInput(Struct, frozen=True, kw_only=True):
     action: ChangeAction
 
 
+class UnrenderedFile(Struct, frozen=True, kw_only=True):
+    """A file of the source that is another one while nothing that is rendered is, with the policies in it that are."""
+
+    path: str
+    action: ChangeAction
+    policies: tuple[ChangedInput, ...] = ()
+
+
 class Allowance(Struct, frozen=True, kw_only=True):
     """A trailer of a commit of the change itself, by which it lets itself pass a guard."""
 
@@ -257,7 +265,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     clusters now, which a difference ends if the head ``is_newer`` than what they keep out. ``costs`` are those of a
     month on both sides (None: the head has no prices), ``risk`` is what the change may do. ``revert`` is set where the
     head is an earlier source again. ``resilience`` is what becomes of losses that objects have to survive, which is no
-    difference in any cluster.
+    difference in any cluster. ``unrendered`` are the files of the source that differ, where nothing else does.
     """
 
     base: str
@@ -299,6 +307,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     revert: Revert | None = None
     resilience: tuple[ResilienceChange, ...] = ()
     risk: Risk | None = None
+    unrendered: tuple[UnrenderedFile, ...] = ()
 
     @property
     def ends_holds(self) -> bool:

@@ -60,6 +60,7 @@ from .words import (
     sides_of_difference,
     summary_of_difference,
     takeover_words,
+    unrendered_file_words,
     value_texts,
     words_of_ended_pending,
 )
@@ -105,6 +106,8 @@ def _sections_of_difference(difference: Difference, groups: LineGroups) -> Itera
     yield replace(_problem_section("Problems", difference, difference.problems, groups), is_open=True)
     yield _unplaced_section(difference, groups)
     yield _problem_section("Solved", difference, difference.solved, groups)
+    files = [_item(unrendered_file_words(each)) for each in difference.unrendered]
+    yield MarkdownSection(title="Files of the source that differ", lines=files, is_open=True)
     yield _revert_section(difference.revert)
     yield _rollout_section(difference)
     yield _pending_section(difference, groups)

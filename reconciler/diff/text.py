@@ -38,6 +38,7 @@ from .words import (
     sides_of_difference,
     summary_of_difference,
     takeover_words,
+    unrendered_file_words,
     words_of_ended_pending,
 )
 
@@ -107,6 +108,7 @@ def _sections_with_lines(difference: Difference, *, is_full: bool) -> Iterator[t
     yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "TAKEN OVER", _lines_of_taken_over(difference, is_full=is_full)
     yield "OBJECTS", _lines_of_objects(difference, is_full=is_full)
+    yield "SOURCE", _lines_of_unrendered_files(difference, is_full=is_full)
     yield "REVERT", _lines_of_revert(difference)
     yield "ROLLOUTS", _lines_of_rollouts(difference)
     yield "PENDING", _lines_of_pending(difference, is_full=is_full)
@@ -138,6 +140,13 @@ def _lines_of_holds(difference: Difference) -> Iterator[str]:
         yield f"  ! {held}\n      {ending}\n"
     for held, ending in map(words_of_held_change, difference.held_changes):
         yield f"  ! {held}\n      {ending}\n"
+
+
+def _lines_of_unrendered_files(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    shown = difference.unrendered if is_full else difference.unrendered[:MOST_NAMED]
+    yield from (f"  {SIGNS[each.action]} {unrendered_file_words(each)}\n" for each in shown)
+    if more := len(difference.unrendered) - len(shown):
+        yield f"  and {more} more{MORE}\n"
 
 
 def _lines_of_revert(difference: Difference) -> Iterator[str]:

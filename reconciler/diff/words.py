@@ -23,6 +23,7 @@ from .difference import (
     Difference,
     PendingChange,
     Takeover,
+    UnrenderedFile,
 )
 
 NO_POLICY = "no policy"
@@ -36,7 +37,9 @@ def summary_of_difference(difference: Difference) -> str:
     """Return the difference in one line; every form begins with it, so that all tell the same numbers."""
     unselected = unselected_words(len(difference.unselected), "new template") if difference.unselected else ""
     if difference.is_empty:
-        return f"no difference in any cluster, {unselected}" if unselected else "no difference"
+        others = [unselected, _words_of_unrendered_files(difference)]
+        named = ", ".join(each for each in others if each)
+        return f"no difference in any cluster, {named}" if named else "no difference"
     parts = [
         _counted_unless_zero(len(difference.settings), "setting changes", "settings change"),
         _counted_unless_zero(len(difference.joined), "cluster joins", "clusters join"),
@@ -69,6 +72,21 @@ def summary_of_difference(difference: Difference) -> str:
         _counted_unless_zero(len(difference.solved), "problem solved", "problems solved"),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _words_of_unrendered_files(difference: Difference) -> str:
+    return _counted_unless_zero(len(difference.unrendered), "file of the source differs", "files of the source differ")
+
+
+def unrendered_file_words(each: UnrenderedFile) -> str:
+    """Return a file of the source that is another one, and the policies in it that are.
+
+    >>> changed = ChangedInput(name="PropagationPolicy shop/web", path="web.yaml", action=ChangeAction.CHANGED)
+    >>> unrendered_file_words(UnrenderedFile(path="web.yaml", action=ChangeAction.CHANGED, policies=(changed,)))
+    'web.yaml: PropagationPolicy shop/web changed'
+    """
+    policies = first_few([f"{policy.name} {policy.action}" for policy in each.policies])
+    return f"{each.path}: {policies}" if policies else each.path
 
 
 def setting_words(change: SettingChange) -> str:

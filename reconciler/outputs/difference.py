@@ -28,6 +28,7 @@ from .difference_parts import (
     ReplicasPart,
     RevertPart,
     SettingPart,
+    SourceFilePart,
     StayPart,
     SummaryPart,
     TakenPart,
@@ -38,6 +39,7 @@ from .difference_parts import (
     movement_part,
     object_identity_part,
     revert_part,
+    source_file_part,
     stay_part,
     undivided_part,
 )
@@ -174,6 +176,13 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
+    source_files: (
+        Annotated[
+            tuple[SourceFilePart, ...],
+            meaning_of_field("Present if nothing else differs: the files of the source that do."),
+        ]
+        | UnsetType
+    ) = UNSET
     unselected: (
         Annotated[
             tuple[UnselectedPart, ...],
@@ -228,9 +237,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
 def difference_document(difference: "Difference") -> DifferenceDocument:
     """Return a difference as a document."""
     return DifferenceDocument(
-        base=difference.base or None,
-        head=difference.head or None,
-        previous=difference.previous or None,
+        **_commits_compared(difference),
         different=not difference.is_empty,
         summary=_summary_part(difference),
         settings=tuple(SettingPart(**plain_setting_change(each)) for each in difference.settings),
@@ -256,6 +263,7 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         held=value_unless_empty(hold_parts(difference.holds)),
         ends_holds=value_unless_empty(difference.clusters_no_longer_held),
         held_changes=value_unless_empty(tuple(map(held_change_part, difference.held_changes))),
+        source_files=value_unless_empty(tuple(map(source_file_part, difference.unrendered))),
         unselected=value_unless_empty(tuple(map(_unselected_part, difference.unselected))),
         unknown_capacities=value_unless_empty(tuple(map(unknown_capacity_part, difference.unknown_capacities))),
         unplaced=value_unless_empty(tuple(map(_part_without_cluster, difference.unplaced))),
@@ -265,6 +273,15 @@ def difference_document(difference: "Difference") -> DifferenceDocument:
         revert=revert_part(difference.revert),
         refused=value_unless_empty(difference.refused),
     )
+
+
+def _commits_compared(difference: "Difference") -> dict[str, str | None]:
+    """Return the fields that say what is compared, and after which rendered commit."""
+    return {
+        "base": difference.base or None,
+        "head": difference.head or None,
+        "previous": difference.previous or None,
+    }
 
 
 def _taken_parts(difference: "Difference") -> tuple[TakenPart, ...]:

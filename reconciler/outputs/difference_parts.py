@@ -9,7 +9,7 @@ from .document import DocumentPart, meaning_of_field, value_unless_empty
 from .parts import ClusterName, ClustersConcerned, Fields, Message, PendingReason, Reason
 
 if TYPE_CHECKING:
-    from reconciler.diff.difference import Revert, StayNote
+    from reconciler.diff.difference import Revert, StayNote, UnrenderedFile
     from reconciler.pipeline.movements import Movement, ReplicaChange
     from render.divisions import DivisionWarning
     from render.model import ObjectRef
@@ -189,6 +189,32 @@ class PendingChangePart(DocumentPart, frozen=True, kw_only=True):
         str | None, meaning_of_field("`added` or `changed`: what would happen there; null if nothing would.")
     ]
     fields: Fields
+
+
+class ChangedPolicyPart(DocumentPart, frozen=True, kw_only=True):
+    """A policy that is another one, and changes nothing that is rendered."""
+
+    policy: Annotated[str, meaning_of_field("The policy, such as `PropagationPolicy shop/web`.")]
+    action: Annotated[str, meaning_of_field("`added`, `changed` or `removed`.")]
+
+
+class SourceFilePart(DocumentPart, frozen=True, kw_only=True):
+    """A file of the source that differs while nothing that is rendered does."""
+
+    path: Annotated[str, meaning_of_field("Its path in the repository.")]
+    action: Annotated[str, meaning_of_field("`added`, `changed` or `removed`.")]
+    policies: (
+        Annotated[
+            tuple[ChangedPolicyPart, ...], meaning_of_field("The policies in it that differ; absent if none does.")
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+def source_file_part(each: "UnrenderedFile") -> SourceFilePart:
+    """Return a file that differs as documents have it."""
+    policies = tuple(ChangedPolicyPart(policy=one.name, action=str(one.action)) for one in each.policies)
+    return SourceFilePart(path=each.path, action=str(each.action), policies=value_unless_empty(policies))
 
 
 class UnselectedPart(DocumentPart, frozen=True, kw_only=True):

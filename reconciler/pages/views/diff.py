@@ -1,8 +1,5 @@
 """The difference of two revisions of the source, of a branch or a pull request, in every cluster."""
 
-from msgspec.structs import replace
-
-from reconciler.branches.source_commits import FleetFolder
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.view import PageView, ViewGroup
 from reconciler.repository import Repository
@@ -15,27 +12,11 @@ _BRANCHES, _OF_PASSES = "refs/heads/", "argosy/"
 def _answer(look: Look) -> ViewAnswer:
     base, head = look.asked("base", "HEAD"), look.asked("head")
     branches = look.reader.in_repository(_branches)
-    shown = {"base": base, "head": head, "asks": not head, "branches": branches, "files": ()}
+    shown = {"base": base, "head": head, "asks": not head, "branches": branches}
     if not head:
         return ViewAnswer(shown=shown)
     ids = look.reader.in_repository(lambda repository: [_commit(repository, look, each) for each in (base, head)])
-    answer = look.answer_of_command(("diff", *ids, *_time_of_answer(look)), **shown)
-    if not answer.is_ready or answer.document["objects"] or answer.document["movements"]:
-        return answer
-    files = look.reader.in_repository(lambda repository: _files_that_differ(repository, *ids))
-    return replace(answer, shown={**answer.shown, "files": files})
-
-
-def _files_that_differ(repository: Repository, base: str, head: str) -> list[str]:
-    """Return the paths of the files in the fleet's folder that two commits have otherwise."""
-    folder = FleetFolder(repository, head).path
-    before, after = _files_by_path(repository, base), _files_by_path(repository, head)
-    others = (path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-    return sorted(path for path in others if not folder or path.startswith(f"{folder}/"))
-
-
-def _files_by_path(repository: Repository, commit: str) -> dict[str, tuple[int, bytes]]:
-    return {each.path: (each.mode, each.id) for each in repository.listings.snapshot(commit).files}
+    return look.answer_of_command(("diff", *ids, *_time_of_answer(look)), **shown)
 
 
 def _time_of_answer(look: Look) -> tuple[str, ...]:
