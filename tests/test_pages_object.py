@@ -125,7 +125,20 @@ def test_an_object_that_fits_nowhere_leads_to_no_page_about_fields_that_it_has_n
     made.commit({"paris.yaml": a_cluster("paris"), "web.yaml": a_deployment("web", namespace="shop"), "p.yaml": policy})
     assert run(["-q", "-C", str(made.path), "render", "--commit", "--bootstrap"]) == 1  # it goes nowhere
     browser = browser_of(made)
-    for page in ("", "/why"):
+    for page in ("", "/why", "/history"):
+        links = links_of(answered(browser, f"{WEB}{page}"))
+        assert (f"{WEB}/history" in links, f"{WEB}/blame" in links) == (True, False)
+
+
+def test_what_no_cluster_is_given_yet_leads_to_no_page_about_its_fields(tmp_path: Path) -> None:
+    made = Repository.create(tmp_path / "fleet")
+    web = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}]
+    policy = a_policy("web", namespace="shop", selectors=web, placement=on_clusters("paris"))
+    policy["spec"]["suspension"] = {"dispatching": True}
+    made.commit({"paris.yaml": a_cluster("paris"), "web.yaml": a_deployment("web", namespace="shop"), "p.yaml": policy})
+    run(["-q", "-C", str(made.path), "render", "--commit", "--bootstrap"])
+    browser = browser_of(made)
+    for page in ("", "/why", "/history"):
         links = links_of(answered(browser, f"{WEB}{page}"))
         assert (f"{WEB}/history" in links, f"{WEB}/blame" in links) == (True, False)
 
@@ -135,14 +148,16 @@ def test_the_page_says_which_image_is_where_while_a_rollout_brings_another(tmp_p
     browser = browser_of(fleet.repository)
     document = json.loads(browser.get(f"{WEB}.json").text)
     old = {"container": "web", "image": "nginx:1.29", "clusters": ["berlin", "oregon", "paris"], "earlier": True}
-    assert document["images"] == [old]
+    new = {"container": "web", "image": "web:2", "clusters": list[str]()}
+    assert document["images"] == [new, old]
+    said = words_of(answered(browser, WEB))
+    assert "web web:2 the newest no cluster yet; overrides may change it web nginx:1.29 an earlier one berlin" in said
     assert [each.get("updated") for each in document["clusters"]] == [2, None, 5]
     git = ("-C", str(fleet.repository.path))
     assert run([*git, "-q", "rollout", "approve", "web", "-n", "shop", "--wave", "canary", "--commit"]) == 0
     fleet.run(60)
     images = json.loads(browser.get(f"{WEB}.json").text)["images"]
-    new = {"container": "web", "image": "web:2", "clusters": ["paris"]}
-    assert images == [new, {**old, "clusters": ["berlin", "oregon"]}]
+    assert images == [{**new, "clusters": ["paris"]}, {**old, "clusters": ["berlin", "oregon"]}]
     words = words_of(answered(browser, WEB))
     assert "web web:2 the newest paris web nginx:1.29 an earlier one berlin , oregon" in words
     assert "Asked Live Updated Ready" in words

@@ -59,7 +59,13 @@ class PlacedImagePart(DocumentPart, frozen=True, kw_only=True):
 
     container: Annotated[str, meaning_of_field("The container.")]
     image: Annotated[str, meaning_of_field("Its image, as overrides leave it.")]
-    clusters: Annotated[tuple[str, ...], meaning_of_field("The clusters whose folders ask for it.")]
+    clusters: Annotated[
+        tuple[str, ...],
+        meaning_of_field(
+            "The clusters whose folders ask for it. Empty for the newest while every cluster keeps an earlier one: then"
+            " it is that of the template, before overrides."
+        ),
+    ]
     earlier: (
         Annotated[
             bool,

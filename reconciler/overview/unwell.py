@@ -4,20 +4,16 @@ An object that is unwell for one reason in many clusters is told once. What is n
 unhealthy, and then what has been so for longest.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reconciler.repository import Repository
 from reconciler.status.fleet import conditions_at_fault
 from reconciler.survey.objects import SurveyedObject
 from reconciler.survey.states import StateReason, SurveyedState
 from reconciler.survey.surveying import Survey
-from render.binding import Binding
-from render.errors import GitError
 from render.model import ObjectRef
-from render.timing import epoch_text
 
 from .owners import ObjectOwner, Owners
 
@@ -52,7 +48,7 @@ def unwell_objects(survey: Survey, owners: Owners) -> Unwell:
     """Return what is unwell, the worst and the oldest first, each with its owner."""
     unwell = [each for each in survey.objects if each.worst.state is SurveyedState.UNWELL]
     found = [
-        *_objects_with_problems(owners.repository, survey.branches.fleet.bindings),
+        *_objects_with_problems(survey),
         *(reason for each in unwell for reason in _reasons_of_object(each)),
     ]
     found.sort(key=lambda each: (each.is_applied, each.since or "~", each.object, each.reason))
@@ -70,29 +66,18 @@ def _with_owner(each: UnwellObject, ref: ObjectRef | None, known: dict[ObjectRef
     return replace(each, owner=known[ref]) if ref is not None and ref in known else each
 
 
-def _objects_with_problems(repository: Repository, bindings: Iterable[Binding]) -> Iterator[UnwellObject]:
+def _objects_with_problems(survey: Survey) -> Iterator[UnwellObject]:
     """Yield the objects that no pass could place or build as their policies ask, since the source that led to it."""
-    times: dict[str, str] = {"": ""}
-    for binding in bindings:
+    for binding in survey.branches.fleet.bindings:
         for each in conditions_at_fault(binding):
-            if each.since not in times:
-                times[each.since] = _time_of_commit(repository, each.since)
             yield UnwellObject(
                 object=str(binding.ref),
                 clusters=each.clusters,
                 reason=each.reason,
                 message=each.message,
-                since=times[each.since],
+                since=survey.branches.fault_times.get((binding.ref, each.type), ""),
                 is_applied=False,
             )
-
-
-def _time_of_commit(repository: Repository, commit: str) -> str:
-    """Return the time of a source commit; an empty text where it is not here."""
-    try:
-        return epoch_text(repository.commit_info(commit).time)
-    except GitError:
-        return ""
 
 
 def _reasons_of_object(each: SurveyedObject) -> Iterator[UnwellObject]:

@@ -34,6 +34,7 @@ from render.model import Manifest, ObjectRef, TargetCluster, Template, mapping_o
 from render.settings.fleet import Fleet
 from render.timing import Flip, earliest_flip, epoch_text
 
+from .fault_times import FaultTimes, times_of_faults
 from .fleet import FleetStatus, current_refusal, fleet_status, fleet_status_of_commit, last_good_before
 from .staleness import AskedCommits, MemberProgress, progress_of_members
 
@@ -57,7 +58,8 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     the newest rendered one: their agents are asked for nothing new. ``fetching`` is the command that may bring a status
     branch which is not known here ("": it is, or there is none). ``held_at_newest`` are the clusters that are held at
     what the newest commit asks of them. ``newer_since`` is the time of the first rendered commit that is newer than
-    the one that a cluster has. ``is_past``: it is told of an instant of the past.
+    the one that a cluster has. ``fault_times`` say since when conditions of bindings are false. ``is_past``: it is told
+    of an instant of the past.
     """
 
     fleet: FleetStatus
@@ -69,6 +71,7 @@ class RecordedFleet(Struct, frozen=True, kw_only=True, dict=True):
     fetching: str = ""
     held_at_newest: frozenset[str] = frozenset()
     newer_since: Mapping[str, str] = field(default_factory=dict)
+    fault_times: FaultTimes = field(default_factory=dict)
     is_past: bool = False
 
     @property
@@ -180,6 +183,7 @@ def _recorded_fleet(
         asked=_commits_asking_the_same(repository, clusters, recorded, asked),
         held_at_newest=_clusters_held_at_newest(repository, clusters, asked),
         newer_since=_times_of_first_newer(repository, clusters, recorded, asked),
+        fault_times=times_of_faults(repository, fleet.previous.commit, fleet.bindings),
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=now,
     )

@@ -20,7 +20,8 @@ class PlacedImage(Struct, frozen=True, kw_only=True):
     """An image of a container, and the clusters whose folders ask for it.
 
     ``is_earlier``: these keep an earlier version of the object, because a rollout has not come to them, or the newest
-    one cannot be made for them.
+    one cannot be made for them. ``clusters`` is empty for the newest where every cluster keeps an earlier one: it is
+    that of the template then, which overrides may still change.
     """
 
     container: str
@@ -36,6 +37,11 @@ def images_of_binding(branches: RecordedFleet, binding: Binding) -> tuple[Placed
     for name, images in _images_by_cluster(branches, binding.ref):
         for container, image in images.items():
             found.setdefault((container, image, earlier(name)), []).append(name)
+    if any(is_earlier for _, _, is_earlier in found):
+        newest = {container for container, _, is_earlier in found if not is_earlier}
+        for container, image in _images_of_template(branches, binding.ref).items():
+            if container not in newest:
+                found[container, image, False] = []
     ranked = sorted(found.items(), key=lambda each: (each[0][0], each[0][2], each[0][1]))
     return tuple(
         PlacedImage(container=container, image=image, clusters=tuple(sorted(names)), is_earlier=is_earlier)
@@ -68,6 +74,13 @@ def _images_by_cluster(branches: RecordedFleet, ref: ObjectRef) -> Iterator[tupl
         for each, content in contents.items()
     }
     yield from ((name, images[each]) for name, each in sorted(ids.items()))
+
+
+def _images_of_template(branches: RecordedFleet, ref: ObjectRef) -> Mapping[str, str]:
+    """Return the images of an object as the rendered source has it."""
+    built_in = BUILT_IN.get((ref.group, ref.kind))
+    template = next((each for each in branches.fleet.source.desired.templates if each.ref == ref), None)
+    return _images_of_containers(template.manifest, built_in.pod_spec) if template and built_in else {}
 
 
 def _images_of_containers(manifest: Manifest, pod_spec: tuple[str, ...]) -> dict[str, str]:

@@ -16,7 +16,8 @@ from reconciler.pipeline.pending import SUSPENDED, WAITS_FOR_WAVE
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import path_in_cluster
 from reconciler.status.branches import RecordedFleet
-from reconciler.status.fleet import binding_problems
+from reconciler.status.fault_times import FaultTimes
+from reconciler.status.fleet import conditions_at_fault
 from reconciler.status.in_no_cluster import objects_in_no_cluster
 from render.binding import Binding
 from render.matching.match import NoPolicyReason
@@ -73,6 +74,19 @@ class SurveyedObject(Struct, frozen=True, kw_only=True, dict=True):
     def in_cluster(self, cluster: str) -> StateReason:
         """Return the state of the object in a cluster that it goes to."""
         return self.cells.get(cluster) or self.usual.reasons[cluster]
+
+    def within(self, clusters: Collection[str]) -> "SurveyedObject":
+        """Return the object as it is in some of its clusters: its states, its replicas and no fault of the whole."""
+        return SurveyedObject(
+            ref=self.ref,
+            policy=self.policy,
+            app=self.app,
+            path=self.path,
+            replicas={name: self.replicas[name] for name in clusters},
+            cells={name: self.cells[name] for name in clusters if name in self.cells},
+            usual=self.usual,
+            ready={name: self.ready[name] for name in clusters if name in self.ready},
+        )
 
     @cached_property
     def counts(self) -> Mapping[SurveyedState, int]:
@@ -174,6 +188,7 @@ class _Works:
     def __init__(self, by_path: Mapping[str, Mapping[str, Manifest]], branches: RecordedFleet) -> None:
         self.by_path = by_path
         self.is_recorded = bool(branches.recorded.files)
+        self.fault_times = branches.fault_times
         self.nowhere = {
             (each.object, each.cluster): StateReason(
                 SurveyedState.UNWELL, each.reason, each.message, each.since, is_applied=False
@@ -216,7 +231,7 @@ def _object_of_binding(
         cells=cells,
         usual=usual,
         ready=ready,
-        fault=_fault_of_binding(binding, replicas),
+        fault=_fault_of_binding(binding, replicas, works.fault_times),
         **_fields_of_template(template),
     )
 
@@ -233,20 +248,22 @@ def _cell_of_object(work: Manifest | None, default: StateReason) -> tuple[StateR
     return (default if is_late and cell.state is SurveyedState.WELL else cell), ready
 
 
-def _fault_of_binding(binding: Binding, clusters: Collection[str]) -> StateReason | None:
-    """Return why an object is not placed or built as it should be; None where it is.
+def _fault_of_binding(binding: Binding, clusters: Collection[str], times: FaultTimes) -> StateReason | None:
+    """Return why an object is not placed or built as it should be, since the source that led to it; None where it is.
 
     What goes to no cluster because somebody asked for that, or because nothing that requires it does, waits.
     """
-    problems = binding_problems(binding)
+    problems = conditions_at_fault(binding)
     if problems:
-        reason, _, message = problems[0].partition(": ")
-        return StateReason(SurveyedState.UNWELL, reason, message, is_applied=False)
+        first = problems[0]
+        since = times.get((binding.ref, first.type), "")
+        return StateReason(SurveyedState.UNWELL, first.reason, first.message, since, is_applied=False)
     if clusters:
         return None
     why = next((each for each in binding.conditions if each.status == "False"), None)
-    words = (why.reason, why.message) if why is not None else (GOES_NOWHERE, "it goes to no cluster")
-    return StateReason(SurveyedState.WAITING, *words)
+    if why is None:
+        return StateReason(SurveyedState.WAITING, GOES_NOWHERE, "it goes to no cluster")
+    return StateReason(SurveyedState.WAITING, why.reason, why.message, times.get((binding.ref, why.type), ""))
 
 
 def _fields_of_template(template: Template | None) -> dict[str, Any]:

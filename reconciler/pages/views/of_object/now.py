@@ -1,20 +1,13 @@
 """An object on one page: from its template over the policy that claims it to its clusters, each step a link."""
 
-from functools import partial
-from typing import TYPE_CHECKING
-
-from reconciler.outputs.object_status import object_status_document
 from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.shown_object import ShownObject
 from reconciler.pages.view import PageView
-from reconciler.status.branches import NotSelected, binding_meant_by
+from reconciler.status.branches import NotSelected
 
 from .history import history_of_object
+from .recorded import document_of_object, is_in_a_cluster
 from .why import answer_why
-
-if TYPE_CHECKING:
-    from reconciler.outputs.document import OutputDocument
-    from reconciler.pages.reader import FleetReading
 
 _LATEST = 5
 
@@ -22,21 +15,18 @@ _LATEST = 5
 def _answer(look: Look) -> ViewAnswer:
     shown = ShownObject.of_look(look)
     try:
-        document = look.document(("status", shown.key), partial(status_of_object, shown=shown))
+        document = document_of_object(look, shown)
     except NotSelected:
         return answer_why(look).in_template("object_why.html")
     return ViewAnswer(
         document=document,
         command=look.words(*shown.command("status")),
-        shown={"latest": history_of_object(look, shown, _LATEST)},
+        shown={
+            "latest": history_of_object(look, shown, _LATEST),
+            "is_placed": is_in_a_cluster(document["clusters"]),
+        },
         title=f"How is {shown.title}?",
     )
-
-
-def status_of_object(reading: "FleetReading", shown: ShownObject) -> "OutputDocument":
-    """Return the document of ``argosy status`` about an object."""
-    branches = reading.recorded_fleet()
-    return object_status_document(branches, binding_meant_by(branches, shown.kind, shown.name, shown.namespace))
 
 
 VIEW = PageView(

@@ -1,9 +1,5 @@
 """The pods of an object in its members as they are now, with events, and the end of a log."""
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
-
 from msgspec.structs import replace
 
 from reconciler.members.exchange import ASTRAY, FailureKind
@@ -11,10 +7,9 @@ from reconciler.pages.look import Look, ViewAnswer
 from reconciler.pages.shown_object import ShownObject
 from reconciler.pages.templating import may_have_pods
 from reconciler.pages.view import PageView
-from reconciler.status.branches import NotSelected
 from render.errors import ConfigError, UnknownName
 
-from .now import status_of_object
+from .recorded import is_in_a_cluster, rows_of_object
 
 _SECONDS = 30.0
 """So long an answer of members is shown before they are asked again."""
@@ -38,25 +33,18 @@ def _answer(look: Look) -> ViewAnswer:
     if not look.reader.asks_members:
         raise ConfigError("this page asks no members", hint=f"argosy {' '.join(words)}")
     answer = look.answer_of_members(words, _SECONDS)
-    rows = _rows_of_object(look, shown)
+    rows = rows_of_object(look, shown)
     asked = answer.document.get("clusters", {})
     return replace(
         answer,
         title=f"How are the pods of {shown.title}?",
         shown={
             "placed": [each["cluster"] for each in rows],
+            "is_placed": is_in_a_cluster(rows),
             "recorded": [] if look.asked("cluster") else [each for each in rows if each["cluster"] not in asked],
             "never_asked": NEVER_ASKED,
         },
     )
-
-
-def _rows_of_object(look: Look, shown: ShownObject) -> list[Mapping[str, Any]]:
-    """Return what is recorded of the object in the clusters that it is to be in; of others a page says little."""
-    try:
-        return list(look.document(("status", shown.key), partial(status_of_object, shown=shown))["clusters"])
-    except NotSelected:
-        return []
 
 
 VIEW = PageView(
