@@ -232,6 +232,13 @@ def test_the_list_of_objects_tells_it_of_all_clusters_and_of_one(told: Told) -> 
             chosen = list_objects(told.survey, Choice(cluster=member, state=str(state)), ListPart()).page.items
             want = {name for name, cells in WANT.items() if cells.get(member) == state}
             assert {str(each.ref) for each in chosen} & OVERALL.keys() == want, (member, state)
+        of_member = plain(
+            object_list_document(list_objects(told.survey, Choice(cluster=member, namespace=SPACE), ListPart()))
+        )
+        shown = {each["object"]: (each["state"], each["clusters"], each["states"]) for each in of_member["objects"]}
+        assert {name: shown[name] for name in WANT if name in shown} == {
+            name: (cells[member], 1, {cells[member]: 1}) for name, cells in WANT.items() if member in cells
+        }
 
 
 def test_the_namespace_and_the_search_tell_it(told: Told) -> None:

@@ -68,11 +68,10 @@ def test_a_page_has_the_document_of_the_command_at_its_foot(
     assert without_ages(shown) == without_ages(printed)
 
 
-def test_objects_by_their_state_in_a_cluster_say_that_rows_tell_of_all_clusters(browser: Browser) -> None:
-    """A row in another state than was asked for looks like a mistake."""
-    said = "They are well in paris; the columns tell how they are in all clusters."
-    assert said in browser.get("/objects?cluster=paris&state=Well").text
-    assert said not in browser.get("/objects?cluster=paris").text
+def test_objects_of_a_cluster_say_that_states_are_those_in_it(browser: Browser) -> None:
+    said = "States and replicas are those in paris; the page of an object tells of all clusters."
+    assert said in browser.get("/objects?cluster=paris").text
+    assert said not in browser.get("/objects").text
 
 
 def test_a_page_of_the_past_shows_what_was(browser: Browser, repository: Repository) -> None:

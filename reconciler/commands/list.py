@@ -114,8 +114,9 @@ def command(log: Log, /, **options: Any) -> int:
     """List objects, clusters, policies or namespaces of the fleet.
 
     It tells what the branches say, as 'argosy status' does, of as many as are asked for. An object's state is its worst
-    in any cluster: Unwell, Unknown (nobody knows how it is now), Waiting (for a person, a wave or the end of a hold),
-    Progressing or Well. Nothing is fetched, and no cluster is asked; 'argosy get' asks members.
+    in any cluster, or with --cluster in those that are named: Unwell, Unknown (nobody knows how it is now), Waiting
+    (for a person, a wave or the end of a hold), Progressing or Well. Nothing is fetched, and no cluster is asked;
+    'argosy get' asks members.
     """
     what = options["what"]
     refuse_given_options(_IDLE[what], f"does not go with {what}")

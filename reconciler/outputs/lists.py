@@ -36,7 +36,7 @@ class ObjectListDocument(OutputDocument, frozen=True, kw_only=True):
     """Objects of a fleet: a part of those that are asked for, and numbers about all of these."""
 
     kind = "ObjectList"
-    about = "Objects of the fleet, and the state of each."
+    about = "Objects of the fleet, and the state of each; where clusters are asked for, in these alone."
     printed_by = ("list objects",)
 
     rendered: Rendered

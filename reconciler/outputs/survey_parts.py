@@ -26,7 +26,7 @@ RecordedAt = Annotated[
 
 
 class SurveyedObjectPart(DocumentPart, frozen=True, kw_only=True):
-    """An object of the fleet, and its state all in all."""
+    """An object of the fleet, and its state all in all; where clusters are asked for, in these alone."""
 
     object: ObjectName
     state: StateWord

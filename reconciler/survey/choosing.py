@@ -24,17 +24,20 @@ class Choice(Struct, frozen=True, kw_only=True):
     state: str = ""
     text: str = ""
 
-    def has_object(self, each: SurveyedObject) -> bool:
-        """Say whether an object is asked for; where one cluster is named, by its state there."""
-        state = each.worst.state
+    def object_as_asked(self, each: SurveyedObject) -> SurveyedObject | None:
+        """Return an object if it is asked for, else None; where clusters are named, as it is in these alone."""
+        if not self._has_names_of(each):
+            return None
         if self.cluster:
             found = _names_meant(self.cluster, each.replicas)
             if not found:
-                return False
-            state = min((each.in_cluster(name).state for name in found), key=rank_of_state)
+                return None
+            each = each.within(found)
+        return each if self.state in {"", each.worst.state} else None
+
+    def _has_names_of(self, each: SurveyedObject) -> bool:
         return (
-            self.state in {"", state}
-            and _is_meant(self.namespace, each.ref.namespace)
+            _is_meant(self.namespace, each.ref.namespace)
             and _is_meant(self.policy, each.policy, each.policy.partition(" ")[2])
             and _is_meant(self.app, each.app)
             and _is_meant(self.kind.lower(), each.ref.kind.lower(), each.ref.group_kind.lower())

@@ -97,8 +97,9 @@ class ListPart(Struct, frozen=True, kw_only=True):
 
 
 def list_objects(survey: Survey, choice: Choice, part: ListPart) -> ObjectList:
-    """Return a page of the objects that are asked for."""
-    ordered = objects_in_order(filter(choice.has_object, survey.objects), part.order)
+    """Return a page of the objects that are asked for; where clusters are named, as they are in these."""
+    asked = (found for found in map(choice.object_as_asked, survey.objects) if found is not None)
+    ordered = objects_in_order(asked, part.order)
     found = tuple(reversed(ordered) if part.is_reversed else ordered)
     return ObjectList(
         survey=survey,

@@ -99,7 +99,7 @@ def matrix_of_fleet(survey: Survey, question: MatrixQuestion) -> Matrix:
     rows: dict[str, list[SurveyedObject]] = defaultdict(list)
     wanted_objects, state = replace(question.objects, state=""), question.objects.state
     for each in survey.objects:
-        if wanted_objects.has_object(each) and _is_anywhere_in_state(each, state):
+        if wanted_objects.object_as_asked(each) is not None and _is_anywhere_in_state(each, state):
             rows[row_of(each)].append(each)
     sizes = Counter(columns.values())
     shown_rows = _part(sorted(rows), question.row_offset, question.limit)
