@@ -189,6 +189,23 @@ def test_a_loss_that_breaks_something_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_the_cordoned_clusters_that_a_loss_counts_on_are_named(
+    fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the answer of what-if does: a cordoned cluster gets more replicas of what it holds."""
+    cordon = {"key": "cluster.karmada.io/unschedulable", "effect": "NoSchedule"}
+    commit_later(fleet, {"clusters/paris.yaml": a_cluster("paris", taints=[cordon])}, 300)
+    said = "paris is cordoned: nothing new comes to it, but what it holds may get more replicas there"
+
+    of_clusters, of_regions = told(fleet, losses=AskLosses.ALWAYS)["survival"]
+
+    assert (of_clusters["survived"], of_clusters["cordoned"]) == (True, [said])
+    assert "cordoned" not in of_regions
+    assert said in argosy(fleet.repository, capsys, "overview").out
+    page = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", browser_of(fleet.repository).answered("/overview").text))
+    assert said in page
+
+
 def test_of_the_past_losses_are_not_asked(fleet: MemoryFleet) -> None:
     found = told(fleet, losses=AskLosses.ALWAYS, at="HEAD")
     command = f"argosy simulate --n-minus 1 --at {found['now']}"

@@ -104,6 +104,10 @@ class SurvivalPart(DocumentPart, frozen=True, kw_only=True):
         Annotated[tuple[str, ...], meaning_of_field("The silent clusters that it counts on, each in a sentence.")]
         | UnsetType
     ) = UNSET
+    cordoned: (
+        Annotated[tuple[str, ...], meaning_of_field("The cordoned clusters that it counts on, each in a sentence.")]
+        | UnsetType
+    ) = UNSET
 
 
 class LateMemberPart(DocumentPart, frozen=True, kw_only=True):
@@ -345,6 +349,7 @@ def _survival_part(each: Survival) -> SurvivalPart:
         if is_answered
         else UNSET,
         assumptions=value_unless_empty(each.assumptions) if is_answered else UNSET,
+        cordoned=value_unless_empty(each.cordoned) if is_answered else UNSET,
     )
 
 

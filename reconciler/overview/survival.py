@@ -16,7 +16,7 @@ from reconciler.console.log import Log
 from reconciler.guards.allowances import Allowed
 from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.trailers import engine_version
-from reconciler.simulation.assumptions import words_of_silent_refuges
+from reconciler.simulation.assumptions import words_of_cordoned_clusters, words_of_silent_refuges
 from reconciler.simulation.loss_outcomes import LossOutcome
 from reconciler.simulation.shared_work import outcomes_of_every_loss
 from reconciler.simulation.supposed_fleet import SupposedSource, read_supposed_fleet
@@ -58,7 +58,7 @@ class Survival(Struct, frozen=True, kw_only=True):
 
     ``asked_at`` is the time of the answer; where nobody asked it is empty, and ``reason`` says why. ``losses`` are how
     many there are, ``breaking`` how many of them break something, and ``worst`` the first of these. ``assumptions`` say
-    which silent clusters are counted on.
+    which silent clusters are counted on, ``cordoned`` which cordoned ones.
     """
 
     by: str
@@ -68,6 +68,7 @@ class Survival(Struct, frozen=True, kw_only=True):
     breaking: int = 0
     worst: tuple[BreakingLoss, ...] = ()
     assumptions: tuple[str, ...] = ()
+    cordoned: tuple[str, ...] = ()
 
 
 class _AnswersFile(Struct, frozen=True, kw_only=True):
@@ -101,6 +102,7 @@ def _key(asked: AskedFleet) -> str:
     branches = asked.branches
     parts = (
         engine_version(),
+        *Survival.__struct_fields__,
         asked.repository.folder.under,
         branches.fleet.lag.newest,
         branches.fleet.previous.commit,
@@ -125,11 +127,14 @@ def _answers(asked: AskedFleet, log: Log) -> tuple[Survival, ...]:
         fleet = read_supposed_fleet(asked.repository, SupposedSource(commit=commit), log, allowed=Allowed())
         with log.timed("place everything"):
             losses = fleet.losses(())
-        at, assumed = instant_text(fleet.now), tuple(words_of_silent_refuges(losses))
+        at, silent = instant_text(fleet.now), tuple(words_of_silent_refuges(losses))
+        cordoned = tuple(words_of_cordoned_clusters(losses.clusters, losses.placed.values()))
         return tuple(
             Survival(by=str(by), asked_at=at, reason=f"no {by} is known of any cluster, so none can be lost")
             if not clusters_lost_together(losses.inputs.desired.clusters, by)
-            else replace(_survival(by, at, outcomes_of_every_loss(losses, by, 1, log)), assumptions=assumed)
+            else replace(
+                _survival(by, at, outcomes_of_every_loss(losses, by, 1, log)), assumptions=silent, cordoned=cordoned
+            )
             for by in _PLACES
         )
     except ReconcileError as error:

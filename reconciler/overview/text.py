@@ -163,7 +163,7 @@ def _waiting(overview: FleetOverview) -> Section:
 
 def _survival(overview: FleetOverview) -> Section:
     lines = tuple(words_of_survival(each) for each in overview.survival)
-    assumed = dict.fromkeys(words for each in overview.survival for words in each.assumptions)
+    assumed = dict.fromkeys(words for each in overview.survival for words in (*each.assumptions, *each.cordoned))
     is_answered = any(each.asked_at and not each.reason for each in overview.survival)
     ideal = "if everything was placed anew at once; what really happens: argosy simulate --without-cluster NAME"
     return Section(title="COULD WE LOSE ONE", before=(*lines, *([ideal] if is_answered else ()), *assumed))
