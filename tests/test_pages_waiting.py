@@ -1,6 +1,7 @@
 """The page of what waits for a person has the command that answers it, whole and alone, so that it can be copied."""
 
 import html
+import json
 import re
 import shlex
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.status.rollout_commands import rollout_command
+from reconciler.status.rollout_commands import committing_command
 
 from .build import Ended, a_deployment, a_policy, argosy
 from .dated_fleet import a_dated_fleet, commit_later, run_until_well
@@ -74,5 +75,18 @@ def test_what_people_can_do_with_a_rollout_names_its_namespace(fleet: MemoryFlee
 
 
 def test_names_that_a_shell_would_read_otherwise_are_quoted() -> None:
-    found = rollout_command("approve", "RolloutPolicy shop/a b", "app=$(x)")
+    found = committing_command("approve", "RolloutPolicy shop/a b", "app=$(x)")
     assert found == "argosy rollout approve 'a b' -n shop --group 'app=$(x)' --commit"
+
+
+def test_a_rollout_of_the_past_has_no_command_for_commands_act_now(fleet: MemoryFleet) -> None:
+    then = fleet.repository.git("rev-parse", "argosy/rendered")
+    commit_later(fleet, {"other.yaml": a_deployment("other", namespace="shop")}, 60, "Add another one")
+    fleet.run(120)
+    browser = browser_of(fleet.repository)
+    [rollout] = json.loads(browser.get(f"/rollouts.json?at={then}").text)["rollouts"]
+    assert (rollout["reason"], rollout.get("command")) == ("ApprovalMissing", None)
+    for page in ("rollouts", "waiting", "overview"):
+        assert copied(browser.answered(f"/{page}?at={then}").text) == [], page
+        assert copied(browser.answered(f"/{page}").text) != [], page
+    assert "The same by" not in browser.answered(f"/rollouts?at={then}").text

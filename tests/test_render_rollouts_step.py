@@ -556,3 +556,22 @@ def test_a_change_that_is_completed_is_due_everywhere() -> None:
     rollout.fleet.happens("join", "d", "prod")
     rollout.fleet.silent.add("p")
     assert rollout.pass_after(1) == "abcdpq Completed EveryClusterThrough"
+
+
+def test_an_approval_is_waited_for_since_it_alone_is_missing() -> None:
+    """Before it a freeze is waited for: the phase is the same, and what a person is asked for is not."""
+    freeze = Freeze(begins=START + timedelta(seconds=30), ends=START + timedelta(seconds=90), reason="a fair")
+    early = a_wave("early", is_approval_required=True)
+    rollout = Rollout(a_rollout_policy(a_wave("canary"), early, freezes=(freeze,)))
+    assert [rollout.pass_after(seconds) for seconds in (0, 60, 40, 100)] == [
+        "a Progressing ClustersUnderWay",
+        "a Waiting Frozen",
+        "a Waiting ApprovalMissing",
+        "a Waiting ApprovalMissing",
+    ]
+    assert rollout.state is not None
+    since = rollout.state.phase_since, rollout.state.waits_since
+    assert since == (START + timedelta(seconds=60), START + timedelta(seconds=100))
+    rollout.fleet.controls = [replace(a_control("yes", RolloutVerb.APPROVE, wave="early"), rollout=str(rollout.policy))]
+    assert rollout.pass_after(20) == "abc Progressing ClustersUnderWay"
+    assert rollout.state.phase_since == rollout.state.waits_since == START + timedelta(seconds=220)

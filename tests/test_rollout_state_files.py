@@ -1,6 +1,9 @@
 """States of rollouts on the rendered branch that nobody wrote as they are: they are refused, not run into."""
 
+from datetime import timedelta
+
 import pytest
+from msgspec.structs import replace
 
 from reconciler.ledger.branch_file import FileFault
 from reconciler.pipeline.rollouts.state_files import parse_rollout_state, rollout_state_file
@@ -32,3 +35,10 @@ def test_a_damaged_state_is_refused(why: str) -> None:
     assert damaged != written, written
     with pytest.raises(FileFault):
         parse_rollout_state(damaged.encode())
+
+
+def test_the_time_since_when_a_reason_is_so_is_recorded_where_it_is_another_one() -> None:
+    state = parse_rollout_state(state_file().encode())
+    assert "reasonSince" not in state_file()
+    later = replace(state, reason_since=state.phase_since + timedelta(hours=1))
+    assert parse_rollout_state(rollout_state_file(later)) == later

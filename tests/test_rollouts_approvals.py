@@ -31,7 +31,7 @@ class Row(Struct, kw_only=True):
     wave: Mapping[str, Any] = field(default_factory=lambda: {"approvals": 2})
 
 
-KNOWN = "whose commit is signed or whose review counts: argosy rollout approve"
+KNOWN = "whose commit is signed or whose review counts: argosy rollout approve web -n default"
 TWO = f"waits for an approval of wave rest by 2 persons {KNOWN}"
 ONE = f"waits for an approval of wave rest by one person {KNOWN}"
 ANOTHER = f"waits for an approval of wave rest by another person {KNOWN}"

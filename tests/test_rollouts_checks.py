@@ -176,8 +176,8 @@ SITUATIONS = (
             Step(
                 seconds=1,
                 commits=["211 Failed"],
-                next="argosy rollout retry, argosy rollout abort, or a newer change, as oslo failed by check errors of"
-                " wave canary (False)",
+                next="argosy rollout retry web -n default, argosy rollout abort web -n default, or a newer change, as"
+                " oslo failed by check errors of wave canary (False)",
             ),
             Step(says={"errors": True}, commits=["211 Failed"]),
             Step(control="Retry", commits=["222 Progressing", "222 Completed"]),

@@ -98,7 +98,7 @@ def test_each_pass_names_an_emergency_and_says_when_nobody_confirmed_it() -> Non
     begin = f"Fleet default: emergency now lets change {change} out (orders are lost), by {ALICE}"
     assert fleet.last is not None
     assert fleet.last.built.rolled.lines == (
-        f"{begin}: a second person confirms it until 2026-03-02T00:00:00Z: argosy rollout confirm",
+        f"{begin}: a second person confirms it until 2026-03-02T00:00:00Z: argosy rollout confirm default",
     )
     assert fleet.last.built.flip is not None
     assert fleet.last.built.flip.at == BEGIN + timedelta(hours=24)
@@ -106,7 +106,7 @@ def test_each_pass_names_an_emergency_and_says_when_nobody_confirmed_it() -> Non
     assert fleet.previous is not None
     (late,) = emergencies_of_tree(fleet.previous.tree)
     assert late.words(24 * HOUR, fleet.now) == (
-        f"{begin}: NOBODY HAS CONFIRMED IT since 2026-03-02T00:00:00Z: argosy rollout confirm"
+        f"{begin}: NOBODY HAS CONFIRMED IT since 2026-03-02T00:00:00Z: argosy rollout confirm default"
     )
 
 

@@ -44,7 +44,7 @@ class Row(Struct, kw_only=True):
 
 TWO = "waits for an approval of wave rest by 2 persons whose commit is signed or whose review counts"
 ANOTHER = TWO.replace("2 persons", "another person")
-COMMAND = "argosy rollout approve"
+COMMAND = "argosy rollout approve web -n default"
 ROWS = (
     Row(why="two reviewers of one control", begins=True, reviews={"a": [ADA, BOB]}),
     Row(why="a reviewer of each of two controls", begins=True, reviews={"a": [ADA], "b": [BOB]}),

@@ -317,7 +317,8 @@ def test_a_change_that_is_held_stands_where_holds_on_clusters_do(
         " (AbortedByControl)\n"
     )
     shown = argosy(fleet, capsys, "status").out
-    assert f"\n\n{hold}  hint: a newer change, or argosy rollout retry, as web-abort-1 has aborted it\n" in shown
+    hint = "a newer change, or argosy rollout retry web -n default, as web-abort-1 has aborted it"
+    assert f"\n\n{hold}  hint: {hint}\n" in shown
     assert "RolloutPolicy default/web: Held" not in shown
     fleet.commit({"other.yaml": web(1) | {"metadata": {"name": "other", "namespace": "default"}}})
     beside = argosy(fleet, capsys, "diff", "HEAD~1", "HEAD", *NOW).out

@@ -52,7 +52,7 @@ does: wave others: all clusters that are left, healthy for 10m, within 1h
 does: pauses once a cluster has failed
 does: a newer change: it takes the place of the one that goes out
 waits: RolloutPolicy shop/web, change CHANGE, 0 of 3 clusters through
-  Waiting: waits for an approval of wave canary: argosy rollout approve
+  Waiting: waits for an approval of wave canary: argosy rollout approve web -n shop
   argosy rollout approve web -n shop --wave canary --commit
 """,
     "clusterresiliencepolicy/regions": """\

@@ -187,6 +187,7 @@ class RolloutPart(DocumentPart, frozen=True, kw_only=True):
     phase: Annotated[str, meaning_of_field("`Progressing`, `Waiting`, `Paused`, `Failed`, `Held` or `Completed`.")]
     reason: Annotated[str, meaning_of_field("Why it is so, in a word.")]
     since: Annotated[str, meaning_of_field("The time at which it began.")]
+    waits_since: Annotated[str, meaning_of_field("The time since when its phase is so for this reason.")]
     wave: Annotated[str, meaning_of_field("The last wave that has begun.")] | UnsetType = UNSET
     waves: Annotated[tuple[PlannedWavePart, ...], meaning_of_field("The waves in their order.")]
     next: Annotated[str, meaning_of_field("What it waits for, or what somebody has to do.")]
@@ -217,8 +218,8 @@ RolloutsUnderWay = Annotated[
 ]
 
 
-def rollout_part(state: "RolloutState") -> RolloutPart:
-    """Return a rollout as documents have it."""
+def rollout_part(state: "RolloutState", *, is_past: bool = False) -> RolloutPart:
+    """Return a rollout as documents have it; of the past without the command that lets it go on now."""
     from reconciler.status.rollout_commands import command_letting_rollout_go_on
     from render.rollouts.plan import planned_waves
     from render.timing import instant_text
@@ -231,10 +232,11 @@ def rollout_part(state: "RolloutState") -> RolloutPart:
         phase=state.phase,
         reason=state.reason,
         since=instant_text(state.since),
+        waits_since=instant_text(state.waits_since),
         wave=value_unless_empty(state.wave),
         waves=tuple(map(_planned_wave_part, planned_waves(state))),
         next=state.next_step,
-        command=value_unless_empty(command_letting_rollout_go_on(state)),
+        command=value_unless_empty("" if is_past else command_letting_rollout_go_on(state)),
         queue=value_unless_empty(tuple(map(_waiting_change_part, state.queue))),
         cannot_go_back=_one_way_parts(state.one_way),
         restores=_restored_parts(state.restores),

@@ -137,20 +137,27 @@ def rollouts_document(
     states: Sequence[RolloutState],
     unasked: Mapping[str, Mapping[str, str]],
     emergencies: tuple[EmergencyPart, ...] = (),
+    *,
+    is_past: bool = False,
 ) -> RolloutsDocument:
-    """Return rollouts at a rendered commit as a document; ``unasked`` are the clusters that they pass over, by name."""
+    """Return rollouts at a rendered commit as a document; ``unasked`` are the clusters that they pass over, by name.
+
+    Those of the past have no commands, for these would act now.
+    """
     return RolloutsDocument(
         commit=commit,
-        rollouts=tuple(map(rollout_part, states)),
+        rollouts=tuple(rollout_part(state, is_past=is_past) for state in states),
         emergencies=value_unless_empty(emergencies),
         clusters=tuple(part for state in states for part in _parts_of_clusters(state, unasked.get(state.name, {}))),
     )
 
 
-def recorded_rollouts_document(recorded: "RecordedRollouts", states: Sequence[RolloutState]) -> RolloutsDocument:
+def recorded_rollouts_document(
+    recorded: "RecordedRollouts", states: Sequence[RolloutState], *, is_past: bool = False
+) -> RolloutsDocument:
     """Return some of the recorded rollouts as a document, with what was answered to their checks."""
     emergencies = tuple(emergency_part(each, recorded.seconds) for each in recorded.emergencies)
-    document = rollouts_document(recorded.commit, states, recorded.unasked, emergencies)
+    document = rollouts_document(recorded.commit, states, recorded.unasked, emergencies, is_past=is_past)
     checks = tuple(check_part(check, state) for state in states for check in recorded.checks_of(state))
     return replace(document, checks=value_unless_empty(checks))
 

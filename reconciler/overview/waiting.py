@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reconciler.branches.in_force import fleet_in_force, rendered_tip_or_none
 from reconciler.branches.publication import publication_of
@@ -17,7 +18,7 @@ from reconciler.pipeline.eviction_notes import MOVE_STOPPED
 from reconciler.pipeline.rollouts.emergency_files import emergencies_of_tree
 from reconciler.repository import Repository
 from reconciler.status.branches import RecordedFleet
-from reconciler.status.rollout_commands import command_letting_rollout_go_on, explain_command, rollout_command
+from reconciler.status.rollout_commands import command_letting_rollout_go_on, committing_command, explain_command
 from reconciler.status.rollouts import wave_to_approve
 from render.errors import GitError, GuardRefused, InputError
 from render.rollouts.emergencies import seconds_to_confirm
@@ -78,8 +79,9 @@ class AskedFleet(Struct, frozen=True, kw_only=True):
 
 
 def what_waits(asked: AskedFleet) -> tuple[Waiting, ...]:
-    """Return whatever waits for a person, in the order of the kinds."""
-    return tuple(each for kind in _KINDS for each in kind(asked))
+    """Return whatever waits for a person, in the order of the kinds; of the past without commands, which act now."""
+    found = (each for kind in _KINDS for each in kind(asked))
+    return tuple(replace(each, command="") if asked.is_past else each for each in found)
 
 
 def _refusals(asked: AskedFleet) -> Iterator[Waiting]:
@@ -106,7 +108,7 @@ def _rollouts(asked: AskedFleet) -> Iterator[Waiting]:
                 kind=WaitsFor.APPROVAL if is_approval else WaitsFor.ROLLOUT,
                 subject=f"{state.name}, change {state.change}" + (f", wave {wave}" if wave else ""),
                 message="; ".join((f"{state.phase}: {state.reason}", *_sources_in_words(asked.repository, state))),
-                since=instant_text(state.phase_since),
+                since=instant_text(state.waits_since),
                 answer=state.next_step,
                 command=command_letting_rollout_go_on(state),
             )
@@ -136,7 +138,7 @@ def _emergencies(asked: AskedFleet) -> Iterator[Waiting]:
     seconds = seconds_to_confirm(fleet.source.desired.fleet.rollouts)
     for each in emergencies_of_tree(fleet.previous.tree):
         words = each.words(seconds, asked.instant).removeprefix(f"{each.rollout}: ")
-        since, command = instant_text(each.since), rollout_command("confirm", each.rollout, each.group)
+        since, command = instant_text(each.since), committing_command("confirm", each.rollout, each.group)
         answer = "somebody else confirms it"
         yield Waiting(
             kind=WaitsFor.EMERGENCY, subject=each.rollout, message=words, since=since, answer=answer, command=command

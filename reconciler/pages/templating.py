@@ -18,7 +18,7 @@ from markupsafe import Markup
 from reconciler.console.cleaning import with_visible_control_characters, without_passwords
 from reconciler.console.clock import age_in_words
 from reconciler.explain.decision import division_in_words, heading_of_votes, tie_rules_in_words, trigger_in_words
-from reconciler.status.rollout_commands import rollout_command
+from reconciler.status.rollout_commands import committing_command
 from render.kinds import BUILT_IN
 from render.model import ObjectRef
 from render.scheduling.rules import BEYOND_OVERFLOW
@@ -97,7 +97,7 @@ def _filters_of_documents() -> Mapping[str, Callable[..., Any]]:
         "author_name": author_name,
         "before_and_after": before_and_after,
         "before_and_ideally": before_and_ideally,
-        "rollout_command": lambda policy, verb, group: rollout_command(verb, policy, group),
+        "rollout_command": lambda policy, verb, group: committing_command(verb, policy, group),
     }
 
 

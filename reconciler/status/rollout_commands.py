@@ -2,6 +2,7 @@
 
 import shlex
 
+from render.rollouts.commands import rollout_command
 from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState
 
 from .rollouts import wave_to_approve
@@ -15,27 +16,20 @@ def command_letting_rollout_go_on(state: RolloutState) -> str:
     """Return the command by which a person lets a rollout go on that waits for one; an empty text where none does."""
     wave = wave_to_approve(state) if state.reason is RolloutReason.APPROVAL_MISSING else ""
     verb, more = _VERBS.get(state.reason) or _VERBS_OF_PHASES.get(state.phase, ""), ("--wave", wave) if wave else ()
-    return rollout_command(verb, str(state.plan), state.group, *more) if verb else ""
+    return committing_command(verb, str(state.plan), state.group, *more) if verb else ""
 
 
-def rollout_command(verb: str, policy: str, group: str = "", *more: str) -> str:
+def committing_command(verb: str, policy: str, group: str = "", *more: str) -> str:
     """Return the command that says something about the change of a rollout policy, as a commit.
 
     ``policy`` is named with its kind; an empty text for what goes by no policy, of which no command says anything.
 
-    >>> rollout_command("approve", "RolloutPolicy jobs/batch", "", "--wave", "canary")
-    'argosy rollout approve batch -n jobs --wave canary --commit'
-    >>> rollout_command("retry", "ClusterRolloutPolicy web", "app=web")
+    >>> committing_command("retry", "ClusterRolloutPolicy web", "app=web")
     'argosy rollout retry web --group app=web --commit'
-    >>> rollout_command("retry", "Fleet default")
+    >>> committing_command("retry", "Fleet default")
     ''
     """
-    kind, _, rest = policy.partition(" ")
-    namespace, _, name = rest.rpartition("/")
-    if not kind.endswith("RolloutPolicy") or not name:
-        return ""
-    words = [name, *(["-n", namespace] if namespace else []), *(["--group", group] if group else []), *more]
-    return shlex.join(["argosy", "rollout", verb, *words, "--commit"])
+    return rollout_command(verb, policy, group, *more, "--commit") if "RolloutPolicy " in policy else ""
 
 
 def explain_command(kind: str, namespace: str, name: str) -> str:

@@ -186,7 +186,7 @@ def text_of_rollout(
     state: RolloutState, unasked: UnaskedClusters, checks: Iterable[RecordedCheck] = ()
 ) -> Iterator[str]:
     """Yield everything about one rollout: what goes out, what it waits for, each cluster with its wave, and checks."""
-    yield f"{state.name}: {state.phase} ({state.reason}) since {instant_text(state.phase_since)}\n"
+    yield f"{state.name}: {state.phase} ({state.reason}) since {instant_text(state.waits_since)}\n"
     commits = first_few([commit[:12] for commit in state.commits])
     yield f"change {state.change} of {commits}, since {instant_text(state.since)}\n"
     if not state.is_completed:

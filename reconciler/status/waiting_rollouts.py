@@ -43,7 +43,7 @@ def obstacles_of_rollouts(
             cluster=of_cluster,
             object=str(of_object.ref) if of_object is not None else "",
             message=state.next_step,
-            since=instant_text(state.phase_since),
+            since=instant_text(state.waits_since),
         )
 
 

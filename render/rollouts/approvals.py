@@ -65,9 +65,8 @@ def _allowed_persons(plan: RolloutPolicy, persons: Iterable[str]) -> frozenset[s
     return found.intersection(plan.approvers) if plan.approvers else found
 
 
-def words_of_missing_approval(name: str, approval: WaveApproval) -> str:
-    """Return what a wave waits for that is not approved."""
-    command = "argosy rollout approve"
+def words_of_missing_approval(name: str, approval: WaveApproval, command: str) -> str:
+    """Return what a wave waits for that is not approved, and the command that approves of it."""
     if approval.is_anybody_enough:
         return f"waits for an approval of wave {name}: {command}"
     left = approval.needed - len(approval.persons)

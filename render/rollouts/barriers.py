@@ -17,8 +17,6 @@ from .policy import FailureAction
 from .positions import Positions
 from .state import RolloutPhase, RolloutReason, RolloutState
 
-_NEXT_AFTER_ROLLBACK = "a newer change, or argosy rollout retry, as clusters had failed and all went back"
-
 
 class StepOutcome(NamedTuple):
     """The outcome of a step: the phase, its reason, and what comes next."""
@@ -31,11 +29,11 @@ class StepOutcome(NamedTuple):
 def stop_of_rollout(state: RolloutState, positions: Positions, requests: Requests) -> StepOutcome | None:
     """Return what keeps every cluster from being given the change; None where nothing does."""
     if requests.aborted is not None:
-        next_step = f"a newer change, or argosy rollout retry, as {requests.aborted.name} has aborted it"
+        next_step = f"a newer change, or {state.command('retry')}, as {requests.aborted.name} has aborted it"
         return StepOutcome(RolloutPhase.HELD, RolloutReason.ABORTED_BY_CONTROL, next_step)
     failed = _stop_after_failures(state, positions)
     if failed is None and requests.paused is not None:
-        next_step = f"argosy rollout resume, as {requests.paused.name} has paused it"
+        next_step = f"{state.command('resume')}, as {requests.paused.name} has paused it"
         return StepOutcome(RolloutPhase.PAUSED, RolloutReason.PAUSED_BY_CONTROL, next_step)
     closed = _stop_by_calendar(state, positions) if requests.expedited is None else None
     return failed or closed or _stop_by_silence(state, positions)
@@ -46,14 +44,15 @@ def _stop_after_failures(state: RolloutState, positions: Positions) -> StepOutco
     if state.phase is RolloutPhase.HELD and state.reason is RolloutReason.ROLLED_BACK:
         return StepOutcome(state.phase, state.reason, state.next_step)
     if state.phase is RolloutPhase.HELD and state.reason is RolloutReason.ROLLING_BACK:
-        return StepOutcome(state.phase, RolloutReason.ROLLED_BACK, _NEXT_AFTER_ROLLBACK)
+        next_step = f"a newer change, or {state.command('retry')}, as clusters had failed and all went back"
+        return StepOutcome(state.phase, RolloutReason.ROLLED_BACK, next_step)
     if state.phase is not RolloutPhase.FAILED and not _have_too_many_failed(state, positions):
         return None
     failed = _sentence_about_failed(positions) if positions.failed else "clusters had failed"
     if state.plan.on_failure is FailureAction.ROLLBACK:
-        next_step = f"a newer change, or argosy rollout retry, as {failed} and all went back"
+        next_step = f"a newer change, or {state.command('retry')}, as {failed} and all went back"
         return StepOutcome(RolloutPhase.HELD, RolloutReason.ROLLED_BACK, next_step)
-    next_step = f"argosy rollout retry, argosy rollout abort, or a newer change, as {failed}"
+    next_step = f"{state.command('retry')}, {state.command('abort')}, or a newer change, as {failed}"
     return StepOutcome(RolloutPhase.FAILED, RolloutReason.TOO_MANY_FAILURES, next_step)
 
 
@@ -114,8 +113,8 @@ def _wait_for_checks(look: ChecksLook) -> StepOutcome:
     return StepOutcome(RolloutPhase.WAITING, RolloutReason.CHECK_NOT_MET, next_step)
 
 
-def outcome_under_way(number: int, positions: Positions, started: frozenset[str]) -> StepOutcome:
-    """Return what a rollout waits for that nothing holds up."""
+def outcome_under_way(number: int, positions: Positions, started: frozenset[str], retry: str) -> StepOutcome:
+    """Return what a rollout waits for that nothing holds up; ``retry`` lets clusters that failed try again."""
     under_way = started | positions.under_way
     old = under_way & positions.having_old_status
     if old and old == under_way:
@@ -135,7 +134,7 @@ def outcome_under_way(number: int, positions: Positions, started: frozenset[str]
     if unchecked is not None:
         return _wait_for_checks(positions.wave_checks[unchecked].checks)
     if positions.failed:
-        next_step = f"argosy rollout retry, or a newer change, as {_sentence_about_failed(positions)}"
+        next_step = f"{retry}, or a newer change, as {_sentence_about_failed(positions)}"
         return StepOutcome(RolloutPhase.WAITING, RolloutReason.CLUSTERS_FAILED, next_step)
     unproven = next(place for place in range(number + 1) if not positions.is_proven(place))
     name = positions.waves[unproven].wave.name

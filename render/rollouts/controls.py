@@ -45,7 +45,7 @@ def requests_about_rollout(state: RolloutState, controls: Iterable[RolloutContro
     return Requests(
         paused=last_pause if last_pause and last_pause.verb is RolloutVerb.PAUSE else None,
         aborted=last_abort if last_abort and last_abort.verb is RolloutVerb.ABORT else None,
-        unapproved=_unapproved_waves(state.plan, ordered),
+        unapproved=_unapproved_waves(state, ordered),
         is_emergency=has_emergency(asked, ordered),
         retries=tuple(each for each in ordered if each.verb is RolloutVerb.RETRY and each.name not in state.heard),
         expedited=expediting_control(state.plan, state.group, state.change, about),
@@ -103,11 +103,13 @@ def _requests_to_expedite(plan: RolloutPolicy, group: str, controls: Iterable[Ro
     )
 
 
-def _unapproved_waves(plan: RolloutPolicy, controls: Sequence[RolloutControl]) -> Mapping[str, str]:
+def _unapproved_waves(state: RolloutState, controls: Sequence[RolloutControl]) -> Mapping[str, str]:
     """Return the waves that may not begin yet, as nobody or too few have approved of them, with what they wait for."""
-    found = {wave.name: approval_of_wave(wave, plan, controls) for wave in plan.waves}
+    found = {wave.name: approval_of_wave(wave, state.plan, controls) for wave in state.plan.waves}
     return {
-        name: words_of_missing_approval(name, approval) for name, approval in found.items() if not approval.is_given
+        name: words_of_missing_approval(name, approval, state.command("approve"))
+        for name, approval in found.items()
+        if not approval.is_given
     }
 
 

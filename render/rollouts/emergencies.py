@@ -16,6 +16,7 @@ from render.settings.rollouts import RolloutSettings
 from render.timing import Flip, instant_after, instant_text
 from render.words import first_few
 
+from .commands import rollout_command
 from .policy import RolloutControl, RolloutVerb
 
 Subject = tuple[str, str, str]
@@ -53,11 +54,12 @@ class Emergency(Struct, frozen=True, kw_only=True):
         ends = self.ends(seconds)
         who = self.signer or first_few(self.people) or f"{self.by or 'somebody'}, unverified"
         begin = f"{self.rollout}: emergency {self.name} lets change {self.change} out ({self.reason}), by {who}"
+        confirm = rollout_command("confirm", self.rollout, self.group)
         if now >= ends:
-            return f"{begin}: NOBODY HAS CONFIRMED IT since {instant_text(ends)}: argosy rollout confirm"
+            return f"{begin}: NOBODY HAS CONFIRMED IT since {instant_text(ends)}: {confirm}"
         if not (self.signer or self.people):
             return f"{begin}: nobody can confirm it as a second person, as nobody knows the first"
-        return f"{begin}: a second person confirms it until {instant_text(ends)}: argosy rollout confirm"
+        return f"{begin}: a second person confirms it until {instant_text(ends)}: {confirm}"
 
 
 def seconds_to_confirm(settings: RolloutSettings) -> int:

@@ -13,6 +13,7 @@ from render.timing import Flip, instant_text
 from render.words import first_few
 
 from .checks import Answers, CheckQuestion
+from .commands import rollout_command
 from .policy import RolloutControl, RolloutPolicy
 from .status_ages import StatusAge, StatusLooks
 
@@ -165,7 +166,8 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     ``plan`` is the policy that it goes by. ``wave`` is the last one that has begun ("": none), ``since`` and
     ``wave_since`` when the rollout and the wave began. ``seats`` has the wave of each cluster, by which a cluster stays
     in its wave when others join and leave, in the order in which they are given the change. ``next_step`` says in a
-    sentence what it waits for or who has to do what. ``heard`` are the names of the RolloutControls that have had their
+    sentence what it waits for or who has to do what. ``reason_since`` is when the reason came to be so where that was
+    after the phase did (None: with it). ``heard`` are the names of the RolloutControls that have had their
     one effect, ``void_controls`` those of approvals that another change has made void. ``group`` is the group of
     objects that the change is of. ``queue`` has the newer changes that wait for its end, in the order in which they go
     out. While it goes back by waves ``back`` has the clusters that did, and since when. ``one_way`` says what of the
@@ -184,6 +186,7 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     phase: RolloutPhase = RolloutPhase.PROGRESSING
     phase_since: datetime
     reason: RolloutReason = RolloutReason.CLUSTERS_UNDER_WAY
+    reason_since: datetime | None = None
     next_step: str = ""
     heard: tuple[str, ...] = ()
     void_controls: tuple[str, ...] = ()
@@ -198,6 +201,15 @@ class RolloutState(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The rollout as people are told of it."""
         return name_of_rollout(str(self.plan), self.group)
+
+    def command(self, verb: str) -> str:
+        """Return the command by which a person says something about it, named so that it can be copied as it is."""
+        return rollout_command(verb, str(self.plan), self.group)
+
+    @property
+    def waits_since(self) -> datetime:
+        """The time since when its phase is so for this reason: since when what it waits for is waited for."""
+        return self.reason_since or self.phase_since
 
     @property
     def is_completed(self) -> bool:
@@ -229,6 +241,15 @@ class RolloutState(Struct, frozen=True, kw_only=True):
             return False
         has_stragglers = any(not each.is_through for each in self.given)
         return has_stragglers or (self.phase in _GOING_ON and self.reason not in _WAITING_FOR_NO_CLUSTER)
+
+
+def times_of_phase(
+    before: RolloutState | None, phase: RolloutPhase, reason: RolloutReason, now: datetime
+) -> tuple[datetime, datetime | None]:
+    """Return since when a rollout is in a phase, and since when for a reason, where that came later."""
+    if before is None or before.phase is not phase:
+        return now, None
+    return before.phase_since, before.reason_since if before.reason is reason else now
 
 
 class RolloutStep(Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from .going_back import way_back
 from .policy import FailureAction, RolloutPolicy
 from .positions import Positions, deadline_of_cluster, positions_of_clusters
 from .room import clusters_with_room
-from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep
+from .state import Change, Given, RolloutFacts, RolloutPhase, RolloutReason, RolloutState, RolloutStep, times_of_phase
 from .status_ages import answers_in_order
 
 NOTHING_LEFT = "nothing: every cluster that can be reached and is not suspended is through its gate"
@@ -150,7 +150,7 @@ def _step_of_rollout(state: RolloutState, positions: Positions, requests: Reques
         number, barrier = _begin_waves(number, positions, requests)
         started = {name: Given(cluster=name, at=facts.now) for name in _clusters_to_start(number, positions, requests)}
     before = () if requests.expedited is not None else _looks_before_waves(begun, number, positions, barrier)
-    outcome = _outcome_of_step(number, positions, frozenset(started), barrier)
+    outcome = _outcome_of_step(number, positions, frozenset(started), barrier, state.command("retry"))
     if requests.expedited is not None and stop is None and not started and positions.are_all_asked_through:
         outcome = StepOutcome(RolloutPhase.COMPLETED, RolloutReason.EVERY_CLUSTER_THROUGH, NOTHING_LEFT)
     if outcome.phase is RolloutPhase.HELD and state.plan.on_failure is FailureAction.ROLLBACK:
@@ -197,12 +197,14 @@ def _step_back(state: RolloutState, positions: Positions, facts: RolloutFacts, s
 
 def _state_after_step(state: RolloutState, positions: Positions, outcome: StepOutcome, now: datetime) -> RolloutState:
     """Return a state with what came of a step, and the wave of each cluster."""
+    phase_since, reason_since = times_of_phase(state, outcome.phase, outcome.reason, now)
     return replace(
         state,
         seats={name: each.wave.name for each in positions.waves for name in each.clusters},
         phase=outcome.phase,
-        phase_since=state.phase_since if outcome.phase is state.phase else now,
+        phase_since=phase_since,
         reason=outcome.reason,
+        reason_since=reason_since,
         next_step=outcome.next_step,
     )
 
@@ -256,13 +258,16 @@ def _clusters_to_start(number: int, positions: Positions, requests: Requests) ->
 
 
 def _outcome_of_step(
-    number: int, positions: Positions, started: frozenset[str], barrier: StepOutcome | None
+    number: int, positions: Positions, started: frozenset[str], barrier: StepOutcome | None, retry: str
 ) -> StepOutcome:
-    """Return what comes of a step: it is over, held up by something, or somebody is under way."""
+    """Return what comes of a step: it is over, held up by something, or somebody is under way.
+
+    ``retry`` is the command that gives clusters which failed their time again.
+    """
     is_held = barrier is not None and barrier.phase is RolloutPhase.HELD
     if not is_held and not started and _is_completed(number, positions):
         return StepOutcome(RolloutPhase.COMPLETED, RolloutReason.EVERY_CLUSTER_THROUGH, NOTHING_LEFT)
-    return barrier or outcome_under_way(number, positions, started)
+    return barrier or outcome_under_way(number, positions, started, retry)
 
 
 def _is_completed(number: int, positions: Positions) -> bool:

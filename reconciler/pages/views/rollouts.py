@@ -25,7 +25,8 @@ def _answer(look: Look) -> ViewAnswer:
     shown = [each.get("commits", ())[-_MOST_SOURCES:] for each in document["rollouts"][:_MOST_ROLLOUTS]]
     ids = dict.fromkeys(commit for commits in shown for commit in commits)
     sources = look.reader.in_repository(lambda repository: dict(_commits_here(repository, ids)))
-    return ViewAnswer(document=document, command=("rollout", "status"), shown={"sources": sources})
+    command = () if look.commits.is_past else ("rollout", "status")  # which tells of now
+    return ViewAnswer(document=document, command=command, shown={"sources": sources})
 
 
 def _commits_here(repository: Repository, ids: Iterable[str]) -> Iterator[tuple[str, CommitInfo]]:
@@ -36,9 +37,9 @@ def _commits_here(repository: Repository, ids: Iterable[str]) -> Iterator[tuple[
 
 
 def rollouts_document_of_fleet(reading: "FleetReading") -> "OutputDocument":
-    """Return the rollouts of a fleet, of all policies and groups."""
+    """Return the rollouts of a fleet, of all policies and groups; of the past without commands, which act now."""
     recorded = read_recorded_rollouts(reading.repository)
-    return recorded_rollouts_document(recorded, recorded.groups_meant("", "", ""))
+    return recorded_rollouts_document(recorded, recorded.groups_meant("", "", ""), is_past=reading.commits.is_past)
 
 
 VIEW = PageView(

@@ -30,7 +30,7 @@ from render.placement import Placement
 from render.rescheduling.rollbacks import ROLLBACK
 from render.rollouts.policy import GradualAction, RolloutPolicy
 from render.rollouts.selection import RolloutIndex, only_scales
-from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState, RolloutStep
+from render.rollouts.state import RolloutPhase, RolloutReason, RolloutState, RolloutStep, times_of_phase
 from render.words import first_few
 
 from .calendar_of_pass import CalendarOfPass
@@ -146,12 +146,14 @@ def step_that_waits_for_gain(
 ) -> RolloutStep:
     """Return a step that would be the last one, but for clusters that are to have more, and of which nobody knows."""
     assert step.state is not None
-    is_waiting = before is not None and before.phase is RolloutPhase.WAITING
+    phase, reason = RolloutPhase.WAITING, RolloutReason.NOBODY_REACHABLE
+    phase_since, reason_since = times_of_phase(before, phase, reason, now)
     state = replace(
         step.state,
-        phase=RolloutPhase.WAITING,
-        phase_since=before.phase_since if before is not None and is_waiting else now,
-        reason=RolloutReason.NOBODY_REACHABLE,
+        phase=phase,
+        phase_since=phase_since,
+        reason=reason,
+        reason_since=reason_since,
         next_step=(
             f"waits for {first_few(sorted(names))} to be reached and come through the gate: until then no cluster gives"
             " up what it has"

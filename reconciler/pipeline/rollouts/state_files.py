@@ -94,6 +94,7 @@ class _StateFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     phase: RolloutPhase
     phase_since: str = field(name="phaseSince")
     reason: RolloutReason
+    reason_since: str = field(name="reasonSince", default="")
     next_step: str = field(name="nextStep", default="")
     wave: str = ""
     wave_since: str = field(name="waveSince")
@@ -119,6 +120,7 @@ def rollout_state_file(state: RolloutState) -> bytes:
         phase=state.phase,
         phase_since=instant_text(state.phase_since),
         reason=state.reason,
+        reason_since=instant_text(state.reason_since) if state.reason_since is not None else "",
         next_step=state.next_step,
         wave=state.wave,
         wave_since=instant_text(state.wave_since),
@@ -211,6 +213,7 @@ def parse_rollout_state(content: bytes) -> RolloutState:
         phase=found.phase,
         phase_since=_instant_of_text(found.phase_since),
         reason=found.reason,
+        reason_since=_instant_of_text(found.reason_since) if found.reason_since else None,
         next_step=found.next_step,
         heard=found.heard,
         void_controls=found.void_controls,
