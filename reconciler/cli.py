@@ -21,12 +21,13 @@ from reconciler.commands.options.completion import param_with_completion, with_c
 from reconciler.commands.options.global_options import global_option_params, with_global_options
 from reconciler.commands.options.help_pages import HelpContext
 from reconciler.commands.options.place_check import with_place_check
+from reconciler.console.disk_errors import NO_ROOM, hint_for_disk_error
 from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
-from render.errors import ConfigError, GitError, InputError, ReconcileError
+from render.errors import GitError, InputError, ReconcileError
 
-_FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FULL = frozenset({errno.EPIPE, *NO_ROOM})
 _REFUSED = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
     | {errno.ENAMETOOLONG}
@@ -264,8 +265,6 @@ def _exit_code_of_unwritten_output(words: Sequence[str], error: OSError) -> int:
     if error.errno in _REFUSED:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
         message = f"{of}{os.strerror(error.errno or 0).lower()}"
-        from reconciler.console.disk_errors import hint_for_disk_error
-
         print_error(f"argosy: {message}\n  hint: {hint_for_disk_error(error)}")
         return _code_after_report(words, message, GitError.exit_code)
     if error.errno not in _FULL:
@@ -275,7 +274,7 @@ def _exit_code_of_unwritten_output(words: Sequence[str], error: OSError) -> int:
         return 0
     print_error(f"argosy: there is no room to write: {os.strerror(error.errno or 0).lower()}")
     print_error("  hint: make room where this was to be written, and run again")
-    return ConfigError.exit_code
+    return GitError.exit_code
 
 
 def _exit_code_of_bug(error: Exception) -> int:

@@ -1,5 +1,6 @@
 """Rules of every command line: global options on both sides of the command, and the report of a bug."""
 
+import errno
 import json
 import os
 import sys
@@ -73,12 +74,26 @@ def test_output_that_finds_no_room_is_told_of(words: tuple[str, ...], repository
     with Path("/dev/full").open("w") as full:
         code, _, errors = prepared().ended(["-C", str(repository.path), *words], stdout=full)
     assert (code, errors.splitlines()[-2:]) == (
-        3,
+        4,
         [
             "argosy: there is no room to write: no space left on device",
             "  hint: make room where this was to be written, and run again",
         ],
     )
+
+
+def test_a_full_disk_ends_with_one_code_whoever_meets_it(
+    repository: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is rendered into, as a stream; what git says of one is told so by ``test_console_disk_errors``."""
+
+    def full(*_: object) -> bool:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "clusters/oslo.yaml")
+
+    monkeypatch.setattr("reconciler.repository.output._write_if_different", full)
+    code = run(["-C", str(repository.path), "render", "--bootstrap", "--output-dir", str(tmp_path / "out")])
+    assert code == 4
+    assert capfd.readouterr().err.startswith("argosy: there is no room to write: no space left on device\n")
 
 
 def test_a_reader_that_goes_away_ends_a_command_quietly(repository: Repository) -> None:

@@ -2,6 +2,9 @@
 
 import errno
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The errors of a disk, or of a part of it, that is full."""
+
 _MAY_NOT = "see who owns it and its folder: Argosy reads and writes as the user that runs it"
 _HINTS = {
     errno.EACCES: _MAY_NOT,

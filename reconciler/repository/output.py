@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from reconciler.console.disk_errors import NO_ROOM
 from render.errors import ConfigError
 from render.gitobjects import Blob
 
@@ -54,6 +55,8 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
             written = sum([_write_if_different(below, path, _blob_data(contents[path])) for path in sorted(contents)])
             _write_if_different(below, LIST, _list_content(contents))
     except OSError as error:
+        if error.errno in NO_ROOM:  # another folder may be on the same disk
+            raise
         raise ConfigError(
             f"{error.filename or root}: cannot be written: {error.strerror or error}",
             hint=f"choose another folder than {root}, or remove what is in the way",
