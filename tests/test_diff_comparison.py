@@ -290,7 +290,10 @@ def test_an_annotation_of_the_object_beats_the_rule_of_its_policy(
     policy = a_policy(placement=NGINX)
     policy["spec"]["conflictResolution"] = "Overwrite"
     repository.commit({"weights.yaml": policy})
-    assert argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out.endswith(": no difference\n")
+    assert argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out.endswith(
+        ": no difference in any cluster, 1 file of the source differs\n\n"
+        "SOURCE\n  ~ weights.yaml: PropagationPolicy default/nginx changed\n"
+    )
 
 
 def test_what_the_status_branch_records_as_not_applied_is_named_where_it_is_to_be_taken_over(

@@ -17,7 +17,7 @@ from .difference import ChangeAction, ChangedInput, Difference, UnrenderedFile
 
 def source_files_that_differ(comparison: Comparison, difference: Difference) -> tuple[UnrenderedFile, ...]:
     """Return the files in the fleet's folder that differ, by path; none where anything else tells of the change."""
-    if not difference.is_empty:
+    if not difference.is_empty or difference.unselected or difference.released:
         return ()
     base, head = comparison.base.source, comparison.head.source
     folder = fleet_source_at(comparison.base.repository, base.commit).folder

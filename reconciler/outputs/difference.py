@@ -179,7 +179,7 @@ class DifferenceDocument(OutputDocument, frozen=True, kw_only=True):
     source_files: (
         Annotated[
             tuple[SourceFilePart, ...],
-            meaning_of_field("Present if nothing else differs: the files of the source that do."),
+            meaning_of_field("Present if nothing else tells of the change: the files of the source that differ."),
         ]
         | UnsetType
     ) = UNSET
