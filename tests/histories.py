@@ -394,9 +394,9 @@ def next_scope(repository: Repository) -> Scope | None:
     """Return what the next pass looks at."""
     with open_repository(str(repository.path)) as opened:
         tip = opened.resolve("argosy/rendered")
-        desired = read_source(opened, opened.resolve("HEAD")).desired
+        source = read_source(opened, opened.resolve("HEAD"))
         observed = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
-        return scope_after_previous_pass(opened, read_previous(opened, tip), desired, RenderInputs(observed=observed))
+        return scope_after_previous_pass(opened, read_previous(opened, tip), source, RenderInputs(observed=observed))
 
 
 def checkpoint_of(fleet: Repository) -> Path:

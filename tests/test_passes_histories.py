@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from reconciler.cli import run
+from reconciler.passes import recorded_pass
 from reconciler.repository import pack, pack_parts, processes
 from reconciler.source import shared_parsing
 
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.xdist_group("histories")  # one process makes the share
 
 LOOSE = ("reconcile", "--allow-removal", "*=1000")
 STEPS, MINUTES = 10, 7
+FRESH = 0.5
+"""The share of passes that know nothing of the last one but its commit, as in a fresh clone."""
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,8 @@ class HistoryOfPasses:
         if self.history.is_observed:
             observe(self.fleet, self.history.rooms)
         self.minute += MINUTES
+        if self.history.rng.random() < FRESH:
+            checkpoint_of(self.fleet).unlink(missing_ok=True)
         is_scoped = next_scope(self.fleet) is not None
         jobs = "--jobs", self.history.rng.choice(("1", "2"))
         ended = argosy(self.fleet, capsys, *LOOSE, *self.now, *jobs)
@@ -72,6 +77,7 @@ def test_any_history_commits_what_whole_passes_would(
         for shared in (pack, shared_parsing):  # several processes parse and store whatever is new
             patched.setattr(shared, "_WORTH_SHARING", 0)
         patched.setattr(pack_parts, "LARGEST_PART", 4000)
+        patched.setattr(recorded_pass, "_WORTH_RECORDING", 0)
         patched.setattr(processes, "_has_threads", lambda: False)
         (fleet,) = copied(Path(folder), empty)
         history = HistoryOfPasses(fleet, seed)

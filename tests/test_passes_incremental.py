@@ -2,7 +2,7 @@
 
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ import pytest
 
 from reconciler.branches.checkpoint import read_checkpoint
 from reconciler.cli import run
+from reconciler.passes import recorded_pass
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 
@@ -44,6 +45,14 @@ from .histories import (
 from .random_policies import DEPLOYMENT
 
 pytestmark = pytest.mark.xdist_group("publish incremental")  # one process makes the shared fleet for all of them
+
+
+@pytest.fixture(scope="module", autouse=True)
+def records() -> Iterator[None]:
+    """Commits of fleets as small as these have a record, too."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(recorded_pass, "_WORTH_RECORDING", 0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -301,6 +310,74 @@ def test_what_a_pass_looks_at(case: Looked, small: Repository, tmp_path: Path) -
     assert (scope and scope.refs) == case.refs
 
 
+@pytest.mark.parametrize("case", LOOKS, ids=lambda case: case.why)
+def test_what_a_pass_looks_at_that_knows_the_last_commit_alone(case: Looked, small: Repository, tmp_path: Path) -> None:
+    """As in a fresh clone."""
+    (repository,) = copied(tmp_path, small)
+    checkpoint_of(repository).unlink()
+    repository.commit(case.files)
+    scope = next_scope(repository)
+    assert (scope and scope.refs) == case.refs
+
+
+def with_other_commit(fleet: Repository, before: str, after: str) -> None:
+    """Rewrite the newest rendered commit, as somebody does who amends it, and forget the checkpoint."""
+    commit = fleet.git("cat-file", "commit", "argosy/rendered")
+    assert before in commit
+    (fleet.path / "commit").write_text(commit.replace(before, after) + "\n")
+    made = fleet.git("hash-object", "-t", "commit", "-w", "commit")
+    (fleet.path / "commit").unlink()
+    fleet.git("update-ref", "refs/heads/argosy/rendered", made)
+    checkpoint_of(fleet).unlink()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\nargosy {", "\nother {"),
+        ('"rest": "', '"rest": "0'),
+        ('"source": "', '"source": "0'),
+        ('"paths": "', '"paths": "0'),
+        ('"volatile": []', '"volatile": {}'),
+        ("Argosy-Version: ", "Argosy-Version: 0."),
+    ],
+)
+def test_a_commit_whose_record_is_not_as_it_was_written_is_looked_at_as_a_whole(
+    before: str, after: str, small: Repository, tmp_path: Path
+) -> None:
+    (fleet,) = copied(tmp_path, small)
+    with_other_commit(fleet, before, after)
+    fleet.commit({"z.yaml": plain("nginx:2")})
+    assert next_scope(fleet) is None
+
+
+def test_a_tree_that_was_changed_by_hand_is_repaired_by_a_pass_that_knows_the_commit_alone(
+    small: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (fleet,) = copied(tmp_path, small)
+    held = fleet.contents()
+    tree = fleet.git("rev-parse", "argosy/rendered^{tree}")
+    fleet.git("read-tree", tree)
+    fleet.git("rm", "-rq", "--cached", "clusters/m2")
+    bare = fleet.git("write-tree")
+    fleet.git("read-tree", "HEAD")
+    with_other_commit(fleet, f"tree {tree}\n", f"tree {bare}\n")
+    fleet.commit({"note.txt": "x"})
+    assert next_scope(fleet) is None
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert fleet.contents() == held
+
+
+def test_commits_of_small_fleets_have_no_record(
+    small: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded_pass, "_WORTH_RECORDING", 10_000)
+    (fleet,) = copied(tmp_path, small)
+    fleet.commit({"z.yaml": plain("nginx:2")})
+    assert run(["-C", str(fleet.path), "reconcile"]) == 0
+    assert "\nargosy {" not in fleet.git("cat-file", "commit", "argosy/rendered")
+
+
 class Spoilt(NamedTuple):
     """Something that happened to the checkpoint."""
 
@@ -325,13 +402,15 @@ SPOILT = [
 
 
 @pytest.mark.parametrize("case", SPOILT, ids=lambda case: case.why)
-def test_without_a_checkpoint_to_trust_a_pass_looks_at_everything(
+def test_without_a_checkpoint_to_trust_a_pass_goes_by_the_commit(
     case: Spoilt, small: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (fleet,) = copied(tmp_path, small)
     case.spoil(checkpoint_of(fleet))
     fleet.commit({"z.yaml": plain("nginx:2")})
-    assert next_scope(fleet) is None
+    scope = next_scope(fleet)
+    assert scope is not None
+    assert scope.refs == frozenset({APP, WEB})
     assert argosy(fleet, capsys, "reconcile").code == 0
     assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
     with open_repository(str(fleet.path)) as opened:

@@ -322,6 +322,7 @@ def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Bindi
         tree=tree,
         tools=tools,
         branch="".join(info.trailer(BRANCH)[:1]),
+        record=info.record,
     )
 
 

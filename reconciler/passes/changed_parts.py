@@ -1,12 +1,12 @@
 """The objects that policies, overrides and customizations reach which changed since the last pass.
 
-The checkpoint of that pass names these parts of its source with their digests. Those that are gone or were others are
+What is known of that pass names these parts of its source with their digests. Those that are gone or were others are
 read from its source commit again: what an object was claimed by, or overridden by, is concerned as well as what is now.
 """
 
 from collections.abc import Collection
 
-from reconciler.branches.checkpoint import Checkpoint
+from reconciler.branches.checkpoint import PassContents
 from reconciler.pipeline.reached import refs_reached
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired, KarmadaObjects
@@ -22,17 +22,20 @@ _MOST_FILES = 64
 
 
 def objects_reached_by_changed_parts(
-    repository: Repository, desired: Desired, checkpoint: Checkpoint
+    repository: Repository, desired: Desired, contents: PassContents, commit: str
 ) -> frozenset[ObjectRef] | None:
-    """Return the objects that what changed beside templates can reach; None for all of them."""
-    contents, digests = checkpoint.contents, desired.source_digests
+    """Return the objects that what changed since the source of a ``commit``, beside templates, can reach.
+
+    None for all of them. ``contents`` are what the pass over that source saw.
+    """
+    digests = desired.source_digests
     if contents.source_digest == digests.whole:
         return frozenset()
     if contents.rest_digest != digests.rest:
         return None
     before, after = {SourcePart(*words) for words in contents.parts}, set(digests.parts)
     gone, come = before - after, after - before
-    former = _former_objects(repository, checkpoint.tips.source, gone, desired)
+    former = _former_objects(repository, commit, gone, desired)
     return None if former is None else refs_reached(desired, former, _objects_of_parts(desired, come))
 
 

@@ -11,6 +11,7 @@ from reconciler.branches.checkpoint import (
     BranchNames,
     BranchTips,
     Checkpoint,
+    PassContents,
     ProposedCommit,
     write_checkpoint,
 )
@@ -24,6 +25,7 @@ from render.model import ObjectRef
 from render.timing import Flip, instant_text
 
 from .incremental import contents_of
+from .recorded_pass import record_of_pass
 from .source_tip import SourceTip
 
 
@@ -35,6 +37,22 @@ class SeenFacts(Struct, frozen=True, kw_only=True):
 
     folder: bytes | None
     turned: frozenset[ObjectRef] | None = frozenset()
+
+
+def contents_seen(outcome: Outcome, problems: Iterable[ObjectProblem], seen: SeenFacts) -> PassContents:
+    """Return what a pass saw, for the next one to compare; without digests where that one has to look at everything."""
+    noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
+    contents = contents_of(outcome, seen.folder, noteworthy.union(seen.turned or ()))
+    return replace(contents, digests=[]) if seen.turned is None else contents
+
+
+def record_of_outcome(outcome: Outcome, seen: SeenFacts) -> str:
+    """Return what the commit of a pass says to a clone without its checkpoint; empty where everything counts."""
+    # What is held back is said in each pass, and the next one has to look at everything.
+    if outcome.rendered.held_removals:
+        return ""
+    contents = contents_seen(outcome, problems_by_object(outcome), seen)
+    return record_of_pass(contents, outcome.source.desired, outcome.rendered.tree.root)
 
 
 class EndedRender(Struct, frozen=True, kw_only=True):
@@ -60,10 +78,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
         if outcome.rendered.held_removals:
             return
         problems, proposed = problems_by_object(outcome), None
-        noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
-        contents = contents_of(outcome, seen.folder, noteworthy.union(seen.turned or ()))
-        if seen.turned is None:
-            contents = replace(contents, digests=[])
+        contents = contents_seen(outcome, problems, seen)
         if self.proposed:
             proposed = ProposedCommit(commit=self.proposed, fleet_path=fleet.path, what=outcome.summary)
             contents = NO_CONTENTS

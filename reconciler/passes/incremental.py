@@ -1,14 +1,14 @@
 """The scope of the next pass, from the checkpoint of the last one: None where everything has to be looked at."""
 
 from reconciler.branches.checkpoint import PassContents, read_checkpoint
-from reconciler.branches.reading import ObservedInputs
+from reconciler.branches.reading import ObservedInputs, Source
 from reconciler.ledger.facts import ClusterFacts
 from reconciler.ledger.health import HealthFile
 from reconciler.ledger.rollout_checks import ChecksFile
 from reconciler.ledger.rollout_pauses import PausesFile
 from reconciler.pipeline.cron import targets_of_rules
 from reconciler.pipeline.previous import Previous, StoredBindings
-from reconciler.pipeline.readme import Tally
+from reconciler.pipeline.readme import Tally, plain_tally
 from reconciler.pipeline.scope import (
     Scope,
     bindings_competing_for_room,
@@ -19,13 +19,13 @@ from reconciler.rendering.inputs import RenderInputs
 from reconciler.rendering.outcome import Outcome
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from reconciler.source.desired import Desired
 from render.errors import GitError
 from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 from render.timing import instant_text
 
 from .changed_parts import objects_reached_by_changed_parts
+from .recorded_pass import SeenSource, source_seen_by_record, words_of_ref
 from .time_and_health import next_flip_of_each_object, objects_concerned
 
 _BESIDE_FACTS = frozenset({HealthFile.NAME, ChecksFile.NAME, PausesFile.NAME})
@@ -41,40 +41,27 @@ def contents_of(outcome: Outcome, facts: bytes | None, noteworthy: frozenset[Obj
         source_digest=desired.source_digest,
         rest_digest=desired.source_digests.rest,
         parts=[list(part) for part in desired.source_digests.parts],
-        digests=[[*_words_of_ref(template.ref), template.digest] for template in desired.templates],
-        volatile=sorted(map(_words_of_ref, volatile | failover.restless | noteworthy)),
+        digests=[[*words_of_ref(template.ref), template.digest] for template in desired.templates],
+        volatile=sorted(map(words_of_ref, volatile | failover.restless | noteworthy)),
         facts=(facts or b"").hex(),
-        tally={
-            "objects": dict(tally.objects),
-            "replicas": dict(tally.replicas),
-            "overridden": dict(tally.overridden),
-            "reasons": {str(reason): count for reason, count in tally.reasons.items()},
-        },
-        waits=[[*_words_of_ref(ref), instant_text(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
+        tally=plain_tally(tally),
+        waits=[[*words_of_ref(ref), instant_text(flip.at), flip.what] for ref, flip in sorted(failover.waits.items())],
     )
 
 
-def _words_of_ref(ref: ObjectRef) -> list[str]:
-    return [ref.group, ref.kind, ref.namespace, ref.name]
-
-
 def scope_after_previous_pass(
-    repository: Repository, previous: Previous, desired: Desired, given: RenderInputs
+    repository: Repository, previous: Previous, source: Source, given: RenderInputs
 ) -> Scope | None:
     """Return what the pass after ``previous`` has to look at, reading the bindings and folders it will need.
 
     But for capacity and the health of workloads, the facts must be those of the last pass: a cluster that serves or is
     something else concerns whatever may be placed there.
     """
-    # Answers of webhooks are recorded for all objects at once, the descheduler looks at all that is divided by room.
-    # Emitted objects follow from all that clusters hold.
-    is_whole = desired.webhooks or desired.fleet.descheduler.is_enabled or desired.fleet.emit
-    checkpoint = None if is_whole else read_checkpoint(repository)
-    is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
-    if checkpoint is None or not is_of_previous or previous.version != engine_version():
+    desired, seen = source.desired, _source_seen(repository, previous, source)
+    if seen is None:
         return None
-    contents = checkpoint.contents
-    reached = objects_reached_by_changed_parts(repository, desired, checkpoint)
+    contents = seen.contents
+    reached = objects_reached_by_changed_parts(repository, desired, contents, seen.commit)
     if reached is None:
         return None
     digests = {ObjectRef(*words): digest for *words, digest in contents.digests}
@@ -97,6 +84,20 @@ def scope_after_previous_pass(
     others = tuple(bindings_competing_for_room(desired, previous.bindings, refs))
     waits = {ref: flip for ref, flip in next_flip_of_each_object(contents).items() if ref not in refs}
     return Scope(refs=refs, tally=Tally(**contents.tally), others=others, facts=changed_facts, waits=waits)
+
+
+def _source_seen(repository: Repository, previous: Previous, source: Source) -> SeenSource | None:
+    """Return what the last pass saw, as its checkpoint says, or the commit that it made; None for a pass over all."""
+    # Answers of webhooks are recorded for all objects at once, the descheduler looks at all that is divided by room.
+    # Emitted objects follow from all that clusters hold.
+    desired = source.desired
+    if desired.webhooks or desired.fleet.descheduler.is_enabled or desired.fleet.emit:
+        return None
+    checkpoint = read_checkpoint(repository)
+    is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
+    if checkpoint is None or not is_of_previous or previous.version != engine_version():
+        return source_seen_by_record(repository, previous, source)
+    return SeenSource(contents=checkpoint.contents, commit=checkpoint.tips.source)
 
 
 def are_equal_but_for_capacity(repository: Repository, before: bytes | None, after: bytes | None) -> bool:

@@ -43,7 +43,7 @@ from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.timing import Flip, earliest_flip
 
-from .checkpointing import EndedRender, SeenFacts
+from .checkpointing import EndedRender, SeenFacts, record_of_outcome
 from .ended_delivery import WAYS, warn_of_ended_delivery
 from .ended_holds import end_holds_of_pulling_members
 from .incremental import scope_after_previous_pass
@@ -165,7 +165,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     source = _source_with_facts(repository, inputs, observed, log)
     scope = None
     if previous is not None and not is_proposing(source):
-        scope = scope_after_previous_pass(repository, previous, source.desired, given)
+        scope = scope_after_previous_pass(repository, previous, source, given)
     given = replace(given, scope=scope)
     given, asked = _inputs_with_reviews(given, inputs, source, options, log)
     outcome = run_pass(repository, source, previous, given, log)
@@ -173,9 +173,11 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
         outcome = _outcome_with_checks(outcome, given, inputs, log)
     outcome = replace(outcome, next_question=earliest_flip((outcome.next_question, asked)))
     refuse_objects_clusters_reject(outcome, log)
-    result = _commit_pass(outcome, inputs, options, log).with_holds()
+    seen = SeenFacts(folder=observed.folder)
+    record = "" if options.dry_run else record_of_outcome(outcome, seen)
+    result = _commit_pass(outcome, inputs, options, log, record).with_holds()
     if inputs.tip.ref and not options.dry_run:
-        _write_checkpoint(result, inputs, SeenFacts(folder=observed.folder))
+        _write_checkpoint(result, inputs, seen)
     return result
 
 
@@ -228,7 +230,7 @@ def _scope_of_members(inputs: PassInputs, source: Source, given: RenderInputs) -
         return None
     observed = replace(given.observed, folder=recorded.folder, rendered_ids=recorded.rendered_ids)
     given = replace(given, observed=observed)
-    return scope_after_previous_pass(inputs.publication.repository, inputs.previous, source.desired, given)
+    return scope_after_previous_pass(inputs.publication.repository, inputs.previous, source, given)
 
 
 class _Applied(NamedTuple):
@@ -315,8 +317,10 @@ def _source_with_facts(repository: Repository, inputs: PassInputs, observed: Obs
     return source
 
 
-def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
-    """Guard a pass and commit it, mirrors included."""
+def _commit_pass(
+    outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log, record: str = ""
+) -> PassResult:
+    """Guard a pass and commit it with its ``record`` ("": it has none), mirrors included."""
     settings = inputs.settings
     outcome = replace(outcome, is_rewound=inputs.is_rewound, new_settings=settings.changes, source_branch=inputs.branch)
     check_guards(outcome, options.allowed, log)
@@ -330,7 +334,7 @@ def _commit_pass(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions
             settings.record_proposed(inputs.publication.repository, outcome.source.desired.fleet)
             return PassResult(outcome=outcome, publication=inputs.publication, commit=None, proposal=proposal)
     with log.timed("commit"):
-        commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
+        commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch, record)
         mirrored = update_mirrors(outcome.folders_at(commit), inputs.publication)
     merged = settings.merged_commit(outcome.previous, commit)
     settings.record_place_of_branches(inputs.publication.repository, outcome.source.desired.fleet, merged, log)

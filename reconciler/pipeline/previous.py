@@ -298,7 +298,8 @@ class Previous(Struct, frozen=True, kw_only=True):
     """The last rendered commit: the state that the next decision starts from.
 
     ``tools`` are the programs that built some of its source, by name and version. ``branch`` is the one that source
-    commits have to be of ("": none is remembered yet).
+    commits have to be of ("": none is remembered yet). ``record`` is what the pass wrote into the commit for the next
+    one ("": nothing).
     """
 
     commit: str
@@ -308,3 +309,4 @@ class Previous(Struct, frozen=True, kw_only=True):
     tree: RenderedTree
     tools: tuple[str, ...] = ()
     branch: str = ""
+    record: str = ""

@@ -1,7 +1,7 @@
 """README.md of the rendered branch: counts for people who browse it, derived from what it holds alone."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -24,6 +24,8 @@ Flux can use as it is. `bindings/` says which object goes where with how many re
 
 ATTACHED = "Attached"
 _TABLE = "| cluster | objects | replicas | |"
+_REASONS = "| bindings | |"
+_CELLS = 4
 _DISCONNECTED = "disconnected: left as it was"
 
 
@@ -46,6 +48,16 @@ class Tally(Struct, frozen=True, kw_only=True):
             overridden=_counts_less_and_more(self.overridden, less.overridden, more.overridden),
             reasons=_counts_less_and_more(self.reasons, less.reasons, more.reasons),
         )
+
+
+def plain_tally(tally: Tally) -> dict[str, dict[str, int]]:
+    """Return the counts as plain data, by the names of the fields."""
+    return {
+        "objects": dict(tally.objects),
+        "replicas": dict(tally.replicas),
+        "overridden": dict(tally.overridden),
+        "reasons": {str(reason): count for reason, count in tally.reasons.items()},
+    }
 
 
 def _counts_less_and_more(
@@ -85,7 +97,7 @@ def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[st
     lines |= {name: _line_of_cluster(name, "", "", _DISCONNECTED) for name in disconnected}
     reasons = [f"| {reason} | {number} |" for reason, number in sorted(tally.reasons.items()) if number]
     head = (_INTRODUCTION, _TABLE, "|---|---:|---:|---|")
-    page = (*head, *(lines[name] for name in sorted(lines)), "", "| bindings | |", "|---|---:|", *reasons)
+    page = (*head, *(lines[name] for name in sorted(lines)), "", _REASONS, "|---|---:|", *reasons)
     return ("\n".join(page) + "\n").encode()
 
 
@@ -96,11 +108,44 @@ def members_on_page(content: bytes) -> frozenset[str]:
     >>> sorted(members_on_page(page))
     ['oslo', 'rome']
     """
-    lines = content.decode("utf-8", "replace").partition(_TABLE)[2].partition("\n\n")[0].splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return frozenset(
-        cell[0].partition("](")[0].removeprefix("[") for cell in cells if len(cell) == 4 and cell[3] != _DISCONNECTED
+        name for name, *_, note in _lines_of_clusters(content.decode("utf-8", "replace")) if note != _DISCONNECTED
     )
+
+
+def _lines_of_clusters(page: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield name, objects, replicas and note of each cluster that a page lists."""
+    for line in page.partition(_TABLE)[2].partition("\n\n")[0].splitlines()[2:]:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == _CELLS:
+            linked, objects, replicas, note = cells
+            yield linked.partition("](")[0].removeprefix("["), objects, replicas, note
+
+
+def tally_of_page(content: bytes) -> Tally | None:
+    """Return the counts that a page was made of; None for a page that is not as we write it.
+
+    >>> tally = Tally(objects={"oslo": 2}, replicas={"oslo": 7}, overridden={"oslo": 1}, reasons={"Success": 2})
+    >>> tally_of_page(readme_file(tally, ["oslo"], ["paris"])) == tally
+    True
+    >>> tally_of_page(readme_file(tally, ["oslo"], []) + b"by hand") is None
+    True
+    """
+    page = content.decode("utf-8", "replace")
+    lines = list(_lines_of_clusters(page))
+    disconnected = [name for name, *_, note in lines if note == _DISCONNECTED]
+    members = [line for line in lines if line[3] != _DISCONNECTED]
+    reasons = (line.strip("| ").split(" | ") for line in page.partition(_REASONS)[2].splitlines()[2:])
+    try:
+        tally = Tally(
+            objects={name: int(objects) for name, objects, _, _ in members},
+            replicas={name: int(replicas) for name, _, replicas, _ in members},
+            overridden={name: int(note.split()[2]) for name, _, _, note in members if note},
+            reasons={reason: int(number) for reason, number in reasons},
+        )
+    except (ValueError, IndexError):
+        return None
+    return tally if readme_file(tally, (name for name, *_ in members), disconnected) == content else None
 
 
 def _line_of_cluster(name: str, objects: int | str, replicas: int | str, note: str) -> str:

@@ -91,7 +91,9 @@ TRAILERS = (
     ),
     TopicSection(
         title="In rendered commits",
-        before="`argosy verify` makes a commit again from these.",
+        before="`argosy verify` makes a commit again from these. Beside its message, in the header `argosy`, a commit"
+        " of a large fleet may say which objects a pass has to look at again whatever changed. A fresh clone goes by"
+        " that; nothing depends on it, and whatever writes such a commit anew may leave it out.",
         entries=(
             Entry("Argosy-Source", "The source commit that was rendered."),
             Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),

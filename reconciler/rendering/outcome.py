@@ -311,14 +311,15 @@ def _with_emitted_files(outcome: Outcome) -> Outcome:
     return replace(outcome, rendered=replace(rendered, tree=tree))
 
 
-def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:
+def commit_outcome(outcome: Outcome, publication: Publication, branch: str, record: str = "") -> str | None:
     """Commit a pass and move the branch where the fleet is published; None when nothing changed.
 
-    SourceMoved means that somebody else was faster: read the branch again and render anew.
+    ``record`` is what the next pass may go by, in a clone that knows nothing of this one. SourceMoved means that
+    somebody else was faster: read the branch again and render anew.
     """
     if not outcome.is_changed:
         return None
-    repository, commit = outcome.repository, stored_commit(outcome)
+    repository, commit = outcome.repository, stored_commit(outcome, record)
     tip = outcome.previous.commit if outcome.previous else None
     if publication.remote:
         repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
@@ -328,7 +329,7 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     return commit.id
 
 
-def stored_commit(outcome: Outcome) -> NewCommit:
+def stored_commit(outcome: Outcome, record: str = "") -> NewCommit:
     """Return the commit of a pass, which is in the repository now and on no branch."""
     repository, tree = outcome.repository, outcome.rendered.tree
     tip = outcome.previous.commit if outcome.previous else None
@@ -349,6 +350,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
         author=repository.author,
         time=info.time,
         written_by="" if is_engine_upgrade(outcome) else info.author,
+        record=record,
     )
     commit = encode_commit(tree.root, [tip] if tip else [], text, repository.algorithm)
     repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])

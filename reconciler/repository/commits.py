@@ -21,6 +21,8 @@ _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
 _CRUD = " \t.,:;<>\"\\'"
 SOURCE = "Argosy-Source"
 """The trailer of a rendered commit that names the source it was made from."""
+_RECORD = b"argosy"
+"""The header of a commit that has a record for programs, below those of git, which carries along what it knows not."""
 
 
 class NewCommit(NamedTuple):
@@ -46,6 +48,7 @@ class CommitInfo(Struct, frozen=True, kw_only=True):
     """A commit read; ids of commits are text, the id of its tree is raw, ``time`` is the committer's, in seconds.
 
     ``trailers`` are the lines ``Key: value`` at the end of the message, in order; a key may occur more than once.
+    ``record`` is what a program wrote into the commit for others ("": nothing), beside its message and its tree.
     """
 
     id: str
@@ -55,6 +58,7 @@ class CommitInfo(Struct, frozen=True, kw_only=True):
     time: int
     message: str
     trailers: tuple[tuple[str, str], ...]
+    record: str = ""
 
     @property
     def subject(self) -> str:
@@ -87,6 +91,7 @@ def parse_commit(id_: str, data: bytes) -> CommitInfo:
         time=int(committer["time"]),
         message=message,
         trailers=tuple(parse_trailers(message)),
+        record=b"".join(headers.get(_RECORD, ())[:1]).decode("utf-8", "replace"),
     )
 
 
@@ -119,7 +124,8 @@ def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
 class CommitText(Struct, frozen=True, kw_only=True):
     """The text of a new commit: the message, its trailers in order, the author, and the time (seconds, UTC).
 
-    ``written_by`` is the author where somebody else commits, as ``CommitInfo.author`` has it.
+    ``written_by`` is the author where somebody else commits, as ``CommitInfo.author`` has it. ``record`` is a line for
+    programs ("": none), which goes beside the message.
     """
 
     message: str
@@ -127,9 +133,10 @@ class CommitText(Struct, frozen=True, kw_only=True):
     author: Signature
     time: int
     written_by: str = ""
+    record: str = ""
 
     def encode(self) -> bytes:
-        """Return the part of a commit below its parents; a line break in a trailer is a ``ValueError``."""
+        """Return the part of a commit below its parents; a line break in a trailer or a record is a ``ValueError``."""
         pairs = [
             (key, value)
             for key, values in self.trailers.items()
@@ -138,13 +145,17 @@ class CommitText(Struct, frozen=True, kw_only=True):
         for key, value in pairs:
             if not _KEY.fullmatch(key) or not value.strip() or re.search(r"[\0\r\n]", value):
                 raise ValueError(f"{key!r} cannot be a trailer")
+        if re.search(r"[\0\r\n]", self.record):
+            raise ValueError("a record is one line")
         lines = [f"{key}: {value.strip()}" for key, value in pairs]
         paragraphs = [self.message.replace("\0", "").strip(), "\n".join(lines)]
         text = "\n\n".join(filter(None, paragraphs))
         name, _, email = self.written_by.rstrip(">").rpartition("<")
         writer = Signature(name, email) if self.written_by else self.author
         authored, committed = (b"%s %d +0000" % (who.encode(), self.time) for who in (writer, self.author))
-        return b"author %s\ncommitter %s\n\n%s\n" % (authored, committed, text.encode("utf-8", "surrogateescape"))
+        record = b"%s %s\n" % (_RECORD, self.record.encode()) if self.record else b""
+        message = text.encode("utf-8", "surrogateescape")
+        return b"author %s\ncommitter %s\n%s\n%s\n" % (authored, committed, record, message)
 
 
 def encode_commit(tree: bytes, parents: Iterable[str], text: CommitText, algorithm: str = "sha1") -> NewCommit:
