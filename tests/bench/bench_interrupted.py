@@ -32,6 +32,7 @@ def figures(arguments: Sequence[str]) -> Iterator[Figure]:
         for said, count in found["said"].items():
             print(f"{count} times: {said}")
         done = found["count"] if part == "kills" else found["turns"]
-        remark = f"{found['count']} interrupted of {found['turns']} turns, seed {given.seed}; left: {found['left']}"
+        left = ", ".join(found["left"]) or "nothing"
+        remark = f"{found['count']} interrupted of {found['turns']} turns, seed {given.seed}; left: {left}"
         yield figure(scenario, f"faults of {_WORDS[part]}", len(found["faults"]), "", remark=remark)
         yield figure(scenario, f"{_WORDS[part]}, {FEWER}", given.times - done, "", remark=f"{done} of {given.times}")
