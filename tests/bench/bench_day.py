@@ -13,6 +13,10 @@ each of them some MiB more or less than the one before, whatever was done in bet
 into as many parts as it has pushes, and counts with the median of what is the most in each; a difference below
 ``UNTOLD`` MiB is none. The controller's growth is the slope of its own data over the last three quarters (least
 squares).
+
+What remains of the 147 MiB that a pass for drift takes, in all: 27 are the controller's, 28 are imports, which the
+process that forks has and passes share, and 92 the pass's own: the source, the bindings and 5,000 objects of members
+as they answered. A push adds the pages of git and of what is rendered and mirrored, up to 235 MiB in all.
 """
 
 import argparse

@@ -15,6 +15,16 @@ be promises weakened: which cluster it is before a write, what intercepts writes
 parent names are asked because applying rests on the answers. Reading only what changes would take a pass that goes by
 lists of metadata in members it writes to, as it does in idle ones; with equal objects planned once it would spare the
 digests, a tenth.
+
+What remains of an object that is new: one request, which applies it. Nothing asks before whether it is there, for its
+namespace is not, and it takes no dry run. Some three parts of what Argosy computes are the requests and their answers,
+two are the Works and what is recorded of all of them together. 50,000 objects to 500 members took 113 s of CPU, and the
+members 129 s, where ``argosy --help`` takes 0.075 s, under a load of 39 that made some late: it took three passes.
+
+What remains of a pass's memory with many members: 75 MiB of imports and 0.3 MiB for a member of 31 objects (164 MiB for
+300, and 210 where equal parts of objects are not kept once). A third of that is outside of Python, TLS contexts and
+connections; of the rest a half is what no two objects share: times, UIDs, versions, and a status or an owner with
+another time in it.
 """
 
 import argparse
