@@ -31,8 +31,12 @@ hashed, and the folders of each cluster are made of a million entries: a sixth o
 ``reconcile --jobs`` has several processes parse files (1 MiB and more that no cache knows) and store objects (16 MiB
 and more): with two of them a first pass keeps seven tenths of its work for itself. Works are made by one process. To
 hand one back as bytes takes a third of the time of making it, half where all is distinct, so that two processes would
-save a quarter to a third of that stage. A fresh clone does all that a first pass does, and reads every binding: what
-decides whether an object has to be looked at stands in its binding alone.
+save a quarter to a third of that stage.
+
+A fresh clone goes by the record in the newest rendered commit (``passes/recorded_pass``) and reads few bindings. It has
+no cache, so all files are parsed and checked, and all facts read: at 10,000 clusters a third of what the source takes
+looks for secrets in what may be remembered. The commits of passes that reach members have no record, for they store
+facts only afterwards; nor have sources that kustomize or helm build.
 """
 
 import argparse
