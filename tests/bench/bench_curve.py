@@ -5,6 +5,12 @@ each up to 100 million manifests. The shape is that of ``render --shape shared``
 classes of clusters. A point is a cold pass into a commit, and another after one template has changed, each in a process
 of its own. A process that takes more memory than ``--gib`` or longer than is left of ``--seconds`` is ended, and its
 line with it; a point that, by the one before, would not fit into what is left is not begun.
+
+Memory goes with templates times clusters: the text of each binding names all its clusters, 36 bytes each (seen where
+4,000 clusters get 100 templates), and all texts of a pass are kept until they are stored, with what is compressed of
+them beside. For 100,000 clusters with 1,000 templates that makes 3.4 GiB of the 8.6 that a pass takes. Bindings of one
+policy have most of their text in common, so that less would do where the parts of a text were kept once, and put
+together as they are hashed and stored.
 """
 
 import argparse
