@@ -339,6 +339,12 @@ def with_other_commit(fleet: Repository, before: str, after: str) -> None:
         ('"source": "', '"source": "0'),
         ('"paths": "', '"paths": "0'),
         ('"volatile": []', '"volatile": {}'),
+        ('"volatile": []', '"volatile": [["apps", "Deployment", "web"]]'),
+        ('"volatile": []', '"volatile": [["apps", "Deployment", "shop", "\\ud800"]]'),
+        ('"waits": []', '"waits": [["apps", "Deployment", "shop", "web", "2026-01-01T00:00:00Z"]]'),
+        ('"facts": ""', '"facts": "so"'),
+        ('"facts": ""', '"facts": "abc"'),
+        ('"commit": "', '"commit": "0'),
         ("Argosy-Version: ", "Argosy-Version: 0."),
     ],
 )
@@ -348,6 +354,17 @@ def test_a_commit_whose_record_is_not_as_it_was_written_is_looked_at_as_a_whole(
     (fleet,) = copied(tmp_path, small)
     with_other_commit(fleet, before, after)
     fleet.commit({"z.yaml": plain("nginx:2")})
+    assert next_scope(fleet) is None
+
+
+def test_a_commit_that_names_another_source_than_it_was_made_of_is_looked_at_as_a_whole(
+    small: Repository, tmp_path: Path
+) -> None:
+    (fleet,) = copied(tmp_path, small)
+    rendered_from = fleet.git("rev-parse", "HEAD")
+    other = fleet.commit({"z.yaml": plain("nginx:2")})
+    with_other_commit(fleet, f"Argosy-Source: {rendered_from}", f"Argosy-Source: {other}")
+    fleet.commit({"note.txt": "x"})
     assert next_scope(fleet) is None
 
 

@@ -52,7 +52,7 @@ def record_of_outcome(outcome: Outcome, seen: SeenFacts) -> str:
     if outcome.rendered.held_removals:
         return ""
     contents = contents_seen(outcome, problems_by_object(outcome), seen)
-    return record_of_pass(contents, outcome.source.desired, outcome.rendered.tree.root)
+    return record_of_pass(contents, outcome.source, outcome.rendered.tree.root)
 
 
 class EndedRender(Struct, frozen=True, kw_only=True):

@@ -11,8 +11,11 @@ the whole pass is done. A pass that reaches members writes none, because it reco
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.json import decode
 
 from reconciler.branches.checkpoint import PassContents
 from reconciler.branches.reading import Source
@@ -24,7 +27,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.digests import SourceDigests, SourcePart, part_at
 from reconciler.source.manifests import load_manifests
 from render.errors import GitError
-from render.json_values import content_digest, json_text, value_of_json_text
+from render.json_values import content_digest, json_text
 from render.layout import object_path, ref_of_object_path
 from render.model import ObjectRef
 
@@ -35,21 +38,25 @@ _LARGEST = 64 << 10
 _MOST_FILES = 64
 """From so many changed files on, everything is looked at: they would have to be read twice."""
 _PAGE, _BINDINGS = "README.md", "bindings"
+_ObjectWords = Annotated[list[str], Meta(min_length=4, max_length=4)]
+_WaitWords = Annotated[list[str], Meta(min_length=6, max_length=6)]
+_TreeId = Annotated[str, Meta(pattern=r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})?\Z")]
 
 
 class _PassRecord(Struct, frozen=True, kw_only=True):
     """The record: what no file of the rendered commit says. It has its tree, and fields of ``PassContents``.
 
-    ``paths`` is the digest of the paths that its templates came from.
+    ``commit`` is the source commit, ``paths`` the digest of the paths that its templates came from.
     """
 
     tree: str
+    commit: str
     source: str
     rest: str
     paths: str
-    facts: str
-    volatile: list[list[str]]
-    waits: list[list[str]]
+    facts: _TreeId
+    volatile: list[_ObjectWords]
+    waits: list[_WaitWords]
 
 
 class SeenSource(Struct, frozen=True, kw_only=True):
@@ -59,16 +66,18 @@ class SeenSource(Struct, frozen=True, kw_only=True):
     commit: str
 
 
-def record_of_pass(contents: PassContents, desired: Desired, root: bytes) -> str:
+def record_of_pass(contents: PassContents, source: Source, root: bytes) -> str:
     """Return the record of a pass over a source, for a commit of this tree; empty where there is to be none.
 
     Which files a template was built of is told by no file alone.
     """
+    desired = source.desired
     if _is_built(desired) or len(desired.templates) * len(desired.clusters) < _WORTH_RECORDING:
         return ""
     record = json_text(
         _PassRecord(
             tree=root.hex(),
+            commit=source.commit,
             source=contents.source_digest,
             rest=contents.rest_digest,
             paths=_digest_of_paths(template.path for template in desired.templates),
@@ -95,8 +104,8 @@ def _digest_of_paths(paths: Iterable[str]) -> str:
 
 def source_seen_by_record(repository: Repository, previous: Previous, source: Source) -> SeenSource | None:
     """Return what the pass of a rendered commit saw, as far as a later source is concerned; None where nobody knows."""
-    record = value_of_json_text(previous.record, _PassRecord) if previous.record else None
-    if record is None or record.tree != previous.tree.root.hex() or previous.version != engine_version():
+    record = _record_in_text(previous.record) if previous.version == engine_version() else None
+    if record is None or record.tree != previous.tree.root.hex() or record.commit != previous.source:
         return None
     page = previous.tree.trees.entry(previous.tree.root, (_PAGE,))
     tally = tally_of_page(previous.tree.contents([page.id])[page.id]) if page is not None else None
@@ -120,6 +129,13 @@ def source_seen_by_record(repository: Repository, previous: Previous, source: So
         waits=record.waits,
     )
     return SeenSource(contents=contents, commit=previous.source)
+
+
+def _record_in_text(text: str) -> _PassRecord | None:
+    """Return the record that a header holds; None for a text that no pass wrote."""
+    with suppress(ValueError, RecursionError):
+        return decode(text, type=_PassRecord)
+    return None
 
 
 class _SourceBefore(Struct, frozen=True, kw_only=True):
