@@ -1,6 +1,7 @@
 """Objects with equal statuses in many clusters are interpreted once; all others are interpreted by themselves."""
 
 from copy import deepcopy
+from itertools import product
 from typing import Any, NamedTuple
 
 from reconciler.deliver.results import ObjectResult
@@ -119,6 +120,30 @@ def test_times_in_the_conditions_of_a_deployment_are_in_no_status(condition: dic
     other = judgements.file(a_deployment_with({"type": "ReplicaFailure", "reason": "Other"}), None)
     assert other is not None
     assert other is not first
+
+
+FIELDS_OF_ODD_TYPES: tuple[dict[str, Any], ...] = (
+    {"f:spec": 5},
+    {"f:spec": "f:ports"},
+    {"f:spec": ["f:clusterIP"]},
+    {"f:spec": {"f:ports": 5, "f:replicas": 5}},
+    {"f:spec": {"f:ports": ["k:"]}},
+    {"f:spec": {"f:ports": {'k:{"port":80}': "f:nodePort"}}},
+)
+
+
+@each_row("inputs, fields", product((a_service("10.0.0.1"), a_deployment_with({})), FIELDS_OF_ODD_TYPES))
+def test_managed_fields_of_odd_types_keep_no_status_from_being_recorded(
+    inputs: WorkInputs, fields: dict[str, Any]
+) -> None:
+    """The statuses of all members are made in one go, so that those of one must not stop it."""
+    odd = deepcopy(inputs)
+    assert odd.live is not None
+    odd.live["metadata"]["managedFields"] = [{"manager": "other", "operation": "Update", "fieldsV1": fields}]
+    found, known = (WorkStatuses(Interpreter(), NOW).file(each, None) for each in (odd, inputs))
+    assert found is not None
+    assert known is not None
+    assert found.manifest["status"] == known.manifest["status"]
 
 
 def test_a_rule_of_the_source_sees_what_a_cluster_allocated() -> None:

@@ -83,4 +83,6 @@ def _without_field_of_items(live: Any, wanted: Sequence[Any], owned: Sequence[Fi
 
 def _is_known_by_parts(wanted: Iterable[Any], owned: Iterable[Fields]) -> bool:
     """Return whether all that is stated and owned at a place says of each part that it is, and not of the whole."""
-    return all(isinstance(each, dict | list) for each in wanted) and all(owned)
+    return all(isinstance(each, dict | list) for each in wanted) and all(
+        each and isinstance(each, dict) for each in owned
+    )

@@ -6,6 +6,8 @@ which the replicas of the template are read.
 """
 
 from reconciler.ledger.work import LiveReplicas
+from reconciler.members.boundary import result_or_failure
+from reconciler.members.exchange import Failure
 from reconciler.plans.membership import is_manager_of_fleet
 from reconciler.plans.ownership import Owner, managers_at
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
@@ -44,7 +46,9 @@ def manager_of_replicas(live: Manifest, interpreter: Interpreter) -> str:
     path = interpreter.replica_field(live)
     if path is None:
         return ""
-    managers = managers_at(live, path)
+    managers = result_or_failure(lambda: managers_at(live, path))
+    if isinstance(managers, Failure):  # its managed fields lead nowhere
+        return ""
     if any(is_manager_of_fleet(each.manager) for each in managers):
         return ""
     return max(managers, key=_written_at, default=Owner("")).manager
