@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.repository import Fetching, NewCommit, RefUpdate, RemoteTips, open_repository
+from reconciler.repository import (
+    Fetching,
+    NewCommit,
+    RefUpdate,
+    RemoteTips,
+    open_repository,
+    open_repository_for_branches,
+)
 from reconciler.repository import Repository as Opened
 from reconciler.repository.command import GitCommand
 from reconciler.repository.porcelain import run_with_progress
@@ -190,6 +197,34 @@ def test_a_half_made_mirror_is_made_again(tmp_path: Path) -> None:
     folder = a_mirror(tmp_path).folder.git_dir
     (folder / "HEAD").unlink()
     assert a_mirror(tmp_path, refresh=False).resolve("main") == upstream.git("rev-parse", "main")
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_a_store_for_branches_of_which_the_making_was_ended_anywhere_is_made_by_whoever_comes_next(
+    tmp_path: Path, number: int
+) -> None:
+    """A program in place of git goes on as git so many times, and then kills who called it."""
+    upstream = an_upstream(tmp_path)
+    program, calls = tmp_path / "bin" / "git", tmp_path / "calls"
+    program.parent.mkdir()
+    counted = f"echo >> {calls}\n[ $(wc -l < {calls}) -lt {number} ] || kill -9 $PPID"
+    program.write_text(f'#!/bin/sh\n{counted}\nPATH=${{PATH#*:}}\nexec git "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    path = f"{program.parent}:{os.environ['PATH']}"
+    command = [sys.executable, "-c", MAKER, f"file://{upstream.path}"]
+    killed = subprocess.run(command, env={**environment, "PATH": path}, check=False, timeout=SECONDS)
+    store = open_repository_for_branches(f"file://{upstream.path}", "test", environment=environment)
+    store.fetch("origin", Fetching(refspecs=["+refs/heads/main:refs/remotes/origin/main"]))
+    assert killed.returncode == -9
+    assert store.tip("refs/remotes/origin/main") == upstream.git("rev-parse", "main")
+
+
+MAKER = """
+import sys
+from reconciler.repository import open_repository_for_branches
+open_repository_for_branches(sys.argv[1], "test")
+"""
 
 
 def test_a_password_in_the_address_is_written_nowhere(tmp_path: Path) -> None:

@@ -96,10 +96,10 @@ def _create_mirror(git: GitCommand, address: str, offered: RemoteTips) -> None:
     algorithm = "sha256" if longest == 64 else "sha1"
     options = ("--bare", "--quiet", "--template=", "--shared=0600", f"--object-format={algorithm}")
     outside = replace(git, folder=git.folder.parent)
-    outside.run("init", *options, "--", str(git.folder))
     settings = {f"remote.{REMOTE}.url": address, f"remote.{REMOTE}.fetch": _REFSPECS[0], "gc.auto": "0"}
     for key, value in settings.items():
-        git.run("config", key, value)
+        outside.run("config", "--file", str(git.folder / "config"), key, value)
+    outside.run("init", *options, "--", str(git.folder))
 
 
 def _is_mirror_current(folder: Path, offered: RemoteTips) -> bool:
