@@ -4,10 +4,13 @@ import json
 import random
 from typing import Any
 
+import pytest
+
 from reconciler.members.exchange import Expected, Request
 from reconciler.members.ordinary_shapes import OrdinaryList, OrdinaryObject, has_shape
 from reconciler.members.shapes import (
     MOST_LEVELS,
+    NoJson,
     UnusableAnswer,
     check_expected_part,
     is_nested_deeper,
@@ -121,3 +124,20 @@ def test_many_shallow_items_are_no_deep_answer() -> None:
     item = {"metadata": {"name": "x"}, "spec": [nested(3) for _ in range(60)]}
     assert not is_refused(Expected.LIST, {"items": [item] * 5})
     assert is_refused(Expected.LIST, {"items": [item, {"metadata": {"name": "x"}, "spec": nested(198)}]})
+
+
+NUMBERS_BEYOND_ALL: tuple[str, ...] = ("1e400", "-1e999", f"{'9' * 400}.0", "NaN", "Infinity", "-Infinity")
+
+
+@each_row("number", NUMBERS_BEYOND_ALL)
+def test_an_answer_has_no_number_that_could_not_be_written_down_again(number: str) -> None:
+    """What a member reports is recorded beside what all the others do."""
+    content = f'{{"metadata": {{"name": "web"}}, "status": {{"replicas": {number}}}}}'
+    with pytest.raises(NoJson):
+        parse_expected_content(Request(method="GET", path="/", expects=Expected.OBJECT), content.encode())
+
+
+def test_numbers_that_python_alone_can_hold_stay_as_they_are() -> None:
+    values = [10**30, 5e-324, 1.5e300, 0.0]
+    content = json.dumps({"metadata": {"name": "web"}, "values": values}).encode()
+    assert parse_expected_content(Request(method="GET", path="/", expects=Expected.OBJECT), content)["values"] == values

@@ -9,6 +9,7 @@ beyond ``metadata`` belong to kinds, and a member whose fields lead nowhere is s
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any, NoReturn
 
 from msgspec import DecodeError
@@ -172,7 +173,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+def _finite_number(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else _refuse_constant(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite_number)
 
 
 def is_nested_deeper(value: Any, levels: int) -> bool:
