@@ -131,7 +131,7 @@ NUMBERS_BEYOND_ALL: tuple[str, ...] = ("1e400", "-1e999", f"{'9' * 400}.0", "NaN
 
 @each_row("number", NUMBERS_BEYOND_ALL)
 def test_an_answer_has_no_number_that_could_not_be_written_down_again(number: str) -> None:
-    """What a member reports is recorded beside what all the others do."""
+    """The reports of all members are recorded in one go, so that those of one must not stop it."""
     content = f'{{"metadata": {{"name": "web"}}, "status": {{"replicas": {number}}}}}'
     with pytest.raises(NoJson):
         parse_expected_content(Request(method="GET", path="/", expects=Expected.OBJECT), content.encode())

@@ -122,6 +122,19 @@ def test_times_in_the_conditions_of_a_deployment_are_in_no_status(condition: dic
     assert other is not first
 
 
+def test_a_deployment_of_a_version_without_rules_reports_its_times() -> None:
+    """The whole status is reported of such a one, as of any kind that nobody has a rule for."""
+    older = [a_deployment_with({"lastUpdateTime": time}) for time in (NOW, "2026-01-01T00:00:00Z")]
+    judgements, times = WorkStatuses(Interpreter(), NOW), list[Any]()
+    for each in older:
+        assert each.live is not None
+        found = judgements.file(each._replace(live={**each.live, "apiVersion": "apps/v1beta2"}), None)
+        assert found is not None
+        (entry,) = found.manifest["status"]["manifestStatuses"]
+        times += [condition["lastUpdateTime"] for condition in entry["status"]["conditions"]]
+    assert times == [NOW, "2026-01-01T00:00:00Z"]
+
+
 FIELDS_OF_ODD_TYPES: tuple[dict[str, Any], ...] = (
     {"f:spec": 5},
     {"f:spec": "f:ports"},

@@ -42,8 +42,8 @@ _READ_OF_LIVE = (
 )
 """The operations by which a status is made of a live object."""
 _OWN_LAYERS = frozenset({Layer.NATIVE, Layer.NONE})
-_TELLING_NO_TIMES = frozenset({"Deployment.apps"})
-"""The kinds of whose status no time in a condition is reported, or asked about."""
+_TELLING_NO_TIMES = frozenset({("apps/v1", "Deployment")})
+"""The kinds of whose status no time in a condition is reported, or asked about; of another version all is reported."""
 CONDITION_TIMES = frozenset({"lastTransitionTime", "lastUpdateTime"})
 
 
@@ -150,7 +150,8 @@ def inputs_as_read_by_own_rules(inputs: WorkInputs, interpreter: Interpreter) ->
     if live is None or want is None:
         return inputs
     shared = live_without_allocated_fields(live, want)
-    shared = _without_times_of_conditions(shared) if inputs.item.ref.group_kind in _TELLING_NO_TIMES else shared
+    if (live.get("apiVersion"), live.get("kind")) in _TELLING_NO_TIMES:
+        shared = _without_times_of_conditions(shared)
     is_read_by_others = shared is not live and not _OWN_LAYERS.issuperset(
         interpreter.answering_layer(each, live) for each in _READ_OF_LIVE
     )
