@@ -385,6 +385,24 @@ def test_a_tree_that_was_changed_by_hand_is_repaired_by_a_pass_that_knows_the_co
     assert fleet.contents() == held
 
 
+def test_a_forged_record_deceives_no_verification(
+    small: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither that of the forged commit, whose record is for the tree it has, nor that of a pass which went by it."""
+    (fleet,) = copied(tmp_path, small)
+    tree = fleet.git("rev-parse", "argosy/rendered^{tree}")
+    fleet.git("read-tree", tree)
+    fleet.git("rm", "-rq", "--cached", "clusters/m2")
+    bare = fleet.git("write-tree")
+    fleet.git("read-tree", "HEAD")
+    with_other_commit(fleet, tree, bare)
+    assert argosy(fleet, capsys, "verify", "-n", "1").code == 1
+    fleet.commit({"z.yaml": plain("nginx:2")})
+    assert next_scope(fleet) is not None
+    assert argosy(fleet, capsys, "reconcile").code == 0
+    assert argosy(fleet, capsys, "verify", "-n", "1").code == 1
+
+
 def test_commits_of_small_fleets_have_no_record(
     small: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,8 +6,10 @@ counts. Only what no file says is recorded: the digest of the rest of the source
 decides anew, or that change by themselves. It stands in a header of the commit: it is no outcome, so nothing is
 committed because it is another one.
 
-It is never trusted over Git: it names the tree that it was written for, and without it, or with anything unexpected,
-the whole pass is done. A pass that reaches members writes none, because it records their facts only afterwards.
+It names the tree and the source commit that it was written for, and without it, or with anything unexpected, the whole
+pass is done. It is as good as the rest of its commit: who may push the rendered branch can forge it, and ``verify``,
+which does not read it, finds what such a commit and those after it hold otherwise. A pass that reaches members writes
+none, because it records their facts only afterwards.
 """
 
 from collections.abc import Iterable

@@ -93,7 +93,8 @@ TRAILERS = (
         title="In rendered commits",
         before="`argosy verify` makes a commit again from these. Beside its message, in the header `argosy`, a commit"
         " of a large fleet may say which objects a pass has to look at again whatever changed. A fresh clone goes by"
-        " that; nothing depends on it, and whatever writes such a commit anew may leave it out.",
+        " that, and whatever writes such a commit anew may leave it out. Who forges it, with a tree to match, has later"
+        " passes keep what that tree holds of objects that nothing changes. `argosy verify` never reads it.",
         entries=(
             Entry("Argosy-Source", "The source commit that was rendered."),
             Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),
