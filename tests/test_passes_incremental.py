@@ -40,6 +40,7 @@ from .histories import (
     limits,
     next_scope,
     observe,
+    settings_of_fleet,
     surroundings,
 )
 from .random_policies import DEPLOYMENT
@@ -383,6 +384,32 @@ def test_a_tree_that_was_changed_by_hand_is_repaired_by_a_pass_that_knows_the_co
     assert next_scope(fleet) is None
     assert argosy(fleet, capsys, "reconcile").code == 0
     assert fleet.contents() == held
+
+
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_what_came_to_a_tainted_cluster_leaves_it_when_its_toleration_ends(
+    is_fresh: bool, small: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though nothing of it changes after the pass that placed it there, beside the taint."""
+    (fleet,) = copied(tmp_path, small)
+    taint = {"key": "k", "value": "v", "effect": "NoExecute", "timeAdded": "2026-03-02T08:00:00Z"}
+    tolerated = {"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 900}
+    placement = on_clusters("n1", "m2", clusterTolerations=[tolerated])
+    selector = {"apiVersion": "v1", "kind": "ConfigMap", "name": "late"}
+    fleet.commit(
+        {
+            "n1.yaml": a_cluster("n1") | {"spec": {"syncMode": "Push", "taints": [taint]}},
+            "late.yaml": [a_cluster_policy("late", selectors=[selector], placement=placement), a_config_map("late")],
+            "argosy.yaml": settings_of_fleet(featureGates={"Failover": True}),
+        }
+    )
+    assert argosy(fleet, capsys, "reconcile", "--accept-settings", "--now", "2026-03-02T08:10:00Z").code == 0
+    fleet.commit({"z.yaml": plain("nginx:2")})
+    if is_fresh:
+        checkpoint_of(fleet).unlink()
+    assert next_scope(fleet) is not None
+    said = argosy(fleet, capsys, "reconcile", "--now", "2026-03-02T08:30:00Z").err
+    assert said == "warning: ConfigMap default/late is evicted from n1\n"
 
 
 def test_a_forged_record_deceives_no_verification(

@@ -72,6 +72,8 @@ def schedule_in_rounds(
         blocked |= evicted
         staying |= {ref: clusters for ref, clusters in emptied.items() if ref not in evicted}
     done = _with_task_ends(failing, found.bindings, fleet, inputs)
+    if fleet.feature_gates.failover:
+        done = _with_arrivals_at_taints(done, found.bindings, tainted.clusters, inputs.now)
     decided = (
         replace(each, staying=frozenset(), begun=()) if each.staying or each.begun else each for each in found.bindings
     )
@@ -121,6 +123,23 @@ def _with_task_ends(done: FailedOver, bindings: Iterable[Binding], fleet: Fleet,
         if ends:
             names = ", ".join(task.from_cluster for task in begun)
             flip = Flip(min(ends), f"{binding.ref.name} ends in {names}")
+            waits[binding.ref] = min(flip, waits.get(binding.ref, flip))
+    return replace(done, waits=waits)
+
+
+def _with_arrivals_at_taints(
+    done: FailedOver, bindings: Iterable[Binding], clusters: Iterable[Cluster], now: datetime | None
+) -> FailedOver:
+    """Return a round with waits for what it brings to clusters with evicting taints, which the next one judges."""
+    tainted = {each.name for each in clusters if any(taint.effect == "NoExecute" for taint in each.taints)}
+    if now is None or not tainted:
+        return done
+    before = {each.ref: {target.name for target in each.targets} for each in done.bindings}
+    waits = dict(done.waits)
+    for binding in bindings:
+        names = tainted.intersection(each.name for each in binding.targets).difference(before.get(binding.ref, ()))
+        if names:
+            flip = Flip(instant_after(now, 1), f"{binding.ref.name} may leave {', '.join(sorted(names))}")
             waits[binding.ref] = min(flip, waits.get(binding.ref, flip))
     return replace(done, waits=waits)
 
