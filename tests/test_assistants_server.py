@@ -285,7 +285,7 @@ def test_an_answer_is_cut_and_says_how_to_go_on(rendered: Repository, capsys: py
         assert shown + rest == whole
         found = client.call("history", format="json", max_characters=1000)["structuredContent"]
         assert len(json.dumps(found["document"])) <= 1300
-        assert found["cut"] == {"events": "1 of 2 are shown"}
+        assert found["cut"] == {"events": "1 of 3 are shown"}
         assert found["hint"] == "max_characters shows more, a name or namespace asks for less"
 
 

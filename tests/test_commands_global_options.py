@@ -91,6 +91,7 @@ def test_a_full_disk_ends_with_one_code_whoever_meets_it(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "clusters/oslo.yaml")
 
     monkeypatch.setattr("reconciler.repository.output._write_if_different", full)
+    monkeypatch.setattr(os, "dup2", lambda *_: 0)  # what the standard output leads to is that of all tests
     code = run(["-C", str(repository.path), "render", "--bootstrap", "--output-dir", str(tmp_path / "out")])
     assert code == 4
     assert capfd.readouterr().err.startswith("argosy: there is no room to write: no space left on device\n")

@@ -263,8 +263,8 @@ def meaning_of_code(code: int, endings: str, options: Collection[str] = ()) -> s
     """Return what an exit code means, as the last sentence of a command's help says, or as it means in general.
 
     >>> endings = "Exit codes: 0 no difference; 1 a difference. With --check: 0 allowed; 1 a new problem."
-    >>> meaning_of_code(1, endings), meaning_of_code(1, endings, {"--check"}), meaning_of_code(4, endings)
-    ('a difference', 'a new problem', 'Git failed')
+    >>> meaning_of_code(1, endings), meaning_of_code(1, endings, {"--check"}), meaning_of_code(2, endings)
+    ('a difference', 'a new problem', 'the command line is wrong')
     """
     sentences = [each.partition(": ") for each in endings.rstrip(".").split(". ")]
     wanted = [parts for each, _, parts in sentences if {*_OPTION.findall(each)} <= {*options}]
