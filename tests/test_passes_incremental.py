@@ -415,7 +415,10 @@ def test_what_came_to_a_tainted_cluster_leaves_it_when_its_toleration_ends(
 def test_a_forged_record_deceives_no_verification(
     small: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither that of the forged commit, whose record is for the tree it has, nor that of a pass which went by it."""
+    """Neither that of the forged commit, whose record is for the tree it has, nor that of a pass which went by it.
+
+    ``render --commit`` repairs it: it goes by no record.
+    """
     (fleet,) = copied(tmp_path, small)
     tree = fleet.git("rev-parse", "argosy/rendered^{tree}")
     fleet.git("read-tree", tree)
@@ -428,6 +431,9 @@ def test_a_forged_record_deceives_no_verification(
     assert next_scope(fleet) is not None
     assert argosy(fleet, capsys, "reconcile").code == 0
     assert argosy(fleet, capsys, "verify", "-n", "1").code == 1
+    assert argosy(fleet, capsys, "render", "--commit").code == 0
+    assert argosy(fleet, capsys, "verify", "-n", "1").code == 0
+    fleet.git("cat-file", "-e", "argosy/rendered:clusters/m2")
 
 
 def test_commits_of_small_fleets_have_no_record(

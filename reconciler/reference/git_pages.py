@@ -94,7 +94,8 @@ TRAILERS = (
         before="`argosy verify` makes a commit again from these. Beside its message, in the header `argosy`, a commit"
         " of a large fleet may say which objects a pass has to look at again whatever changed. A fresh clone goes by"
         " that, and whatever writes such a commit anew may leave it out. Who forges it, with a tree to match, has later"
-        " passes keep what that tree holds of objects that nothing changes. `argosy verify` never reads it.",
+        " passes keep what that tree holds of objects that nothing changes. `argosy verify` never reads it, and finds"
+        " them; nor does `argosy render --commit`, which repairs them.",
         entries=(
             Entry("Argosy-Source", "The source commit that was rendered."),
             Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),
