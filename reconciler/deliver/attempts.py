@@ -73,10 +73,8 @@ class AttemptRecord(Struct, kw_only=True):
         """
         self.wanted[cluster] = uid
         with self.turn:
-            is_recorded = self._has_recorded_attempt(cluster, uid)
-            if not (is_recorded and self._was_read_recently()):
-                if is_recorded:  # what is pushed is refused where somebody else was faster, so nobody need be asked
-                    self.status.ask_remote_again()
+            if not (self._was_read_recently() and self._has_recorded_attempt(cluster, uid)):
+                self.status.ask_remote_again()
                 self.record(self.wanted | {cluster: uid})
             self.wanted.pop(cluster, None)
             known = self._known.get(cluster)

@@ -208,10 +208,7 @@ class ApplyRun(Struct, frozen=True, kw_only=True, dict=True):
         """Return who the chosen members are that may get other objects than those they are known to hold.
 
         Any other one is announced before its first write, if it turns out to need one: most commits change few folders.
-        So is the cluster of an agent, whose push then finds out whether another agent of it was faster.
         """
-        if self.commits is not None:
-            return {}
         return {
             name: uid
             for name, uid in self._uids(identities).items()

@@ -5,11 +5,6 @@ and one for each of their agents. Fifty processes run the agents' passes side by
 the members are in memory. A look is what an agent does every 30 seconds, and a pass for drift every five minutes asks
 Git the same. In the end a template changes once more, while the host hides the branches of others from each agent. The
 host's CPU is that of its git processes. With ``--agents 200`` only some of the agents run.
-
-A change takes seven requests of an agent: three of a fetch by the names of its branches, two of the push that says what
-its cluster is about to get, just before the first write, and two of the push that says how that went. Less is not to be
-had from git: its protocol 2 fetches in three, and a push still speaks the protocol before that, so that the host sends
-the list of all branches with each: 70 bytes for every branch that it does not hide, which is nearly all of the bytes.
 """
 
 import argparse
