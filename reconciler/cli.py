@@ -21,13 +21,11 @@ from reconciler.commands.options.completion import param_with_completion, with_c
 from reconciler.commands.options.global_options import global_option_params, with_global_options
 from reconciler.commands.options.help_pages import HelpContext
 from reconciler.commands.options.place_check import with_place_check
-from reconciler.console.disk_errors import NO_ROOM, hint_for_disk_error
 from reconciler.console.meant_commands import question_for_similar_command
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
 from render.errors import GitError, InputError, ReconcileError
 
-_FULL = frozenset({errno.EPIPE, *NO_ROOM})
 _REFUSED = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
     | {errno.ENAMETOOLONG}
@@ -262,12 +260,14 @@ def _code_after_report(words: Sequence[str], message: str, code: int) -> int:
 
 def _exit_code_of_unwritten_output(words: Sequence[str], error: OSError) -> int:
     """End quietly when the reader went away, as ``| head`` does; say what this machine has no room or no right for."""
+    from reconciler.console.disk_errors import NO_ROOM, hint_for_disk_error
+
     if error.errno in _REFUSED:
         of = f"{error.filename}: " if isinstance(error.filename, str) else ""
         message = f"{of}{os.strerror(error.errno or 0).lower()}"
         print_error(f"argosy: {message}\n  hint: {hint_for_disk_error(error)}")
         return _code_after_report(words, message, GitError.exit_code)
-    if error.errno not in _FULL:
+    if error.errno not in {errno.EPIPE, *NO_ROOM}:
         return _code_after_report(words, "a bug in Argosy", _exit_code_of_bug(error))
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
