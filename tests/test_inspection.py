@@ -316,7 +316,7 @@ SIZES = ["10Gi", "9Gi", "512Mi", None, "1Ti"]
 
 
 def test_objects_stand_in_the_order_of_a_field() -> None:
-    """Objects that lack it come first, amounts go by size, text naturally, and contents of Secrets tell nothing."""
+    """Objects that lack it come first, amounts go by size, text by characters, and contents of Secrets tell nothing."""
     claims = [("pvc", {"cluster": "a", "spec": {"size": size} if size else {}}) for size in SIZES]
     assert [each["spec"].get("size") for _, each in ordered_objects(claims, ".spec.size")] == [
         None, "512Mi", "9Gi", "10Gi", "1Ti",
@@ -324,7 +324,7 @@ def test_objects_stand_in_the_order_of_a_field() -> None:
     names = ["web-10", "web-9", "web", "api", "Web"]
     pods = [("pod", {"cluster": "a", "metadata": {"name": name}}) for name in names]
     assert [each["metadata"]["name"] for _, each in ordered_objects(pods, ".metadata.name")] == [
-        "Web", "api", "web", "web-9", "web-10",
+        "Web", "api", "web", "web-10", "web-9",
     ]  # fmt: skip
     secrets = {name: {**SECRET, "metadata": {"name": name}, "data": {"token": name}} for name in "ba"}
     rows = tuple(("oslo", Row(cells=(name,), item=item)) for name, item in secrets.items())

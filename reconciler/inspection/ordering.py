@@ -1,7 +1,8 @@
 """Objects in the order of a field, as ``kubectl get --sort-by`` has it, over all members together.
 
-Objects that lack the field come first. Numbers and quantities are compared by their amounts, other text naturally, so
-that ``web-9`` stands before ``web-10``. Contents of Secrets are hidden before, so that no order tells of them.
+Objects that lack the field come first. Numbers and quantities are compared by their amounts, other text by its
+characters: since kubectl 1.37 ``web-10`` stands before ``web-9``. Contents of Secrets are hidden before, so that no
+order tells of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +11,6 @@ from typing import Any, TypeVar
 import click
 from msgspec.structs import replace
 
-from render.expressions import lazy_expression
 from render.jsonpath import JsonPathError, fault_of_jsonpath, jsonpath_values
 from render.quantity import parse_quantity
 
@@ -18,7 +18,6 @@ from .objects import relaxed_path, shown_object
 from .tables import KindRows
 
 Thing = TypeVar("Thing")
-_NUMBER = lazy_expression(r"[0-9]{1,100}|[^0-9]|[0-9]")
 _MISSING, _AMOUNT, _TEXT = 0, 1, 2
 SortKey = tuple[int, Any]
 
@@ -52,7 +51,7 @@ def _ordered(things: Sequence[Thing], path: str, object_of: Callable[[Thing], Ma
         raise click.UsageError(f"--sort-by: no object has {path}")
     amounts = [_amount(value) for value in values]
     are_amounts = all(amount is not None or value is None for amount, value in zip(amounts, values, strict=True))
-    keys = amounts if are_amounts else [None if value is None else _natural(value) for value in values]
+    keys = amounts if are_amounts else [None if value is None else str(value) for value in values]
     order = sorted(range(len(things)), key=lambda number: _key(keys[number]))
     return [things[number] for number in order]
 
@@ -60,7 +59,7 @@ def _ordered(things: Sequence[Thing], path: str, object_of: Callable[[Thing], Ma
 def _key(value: Any) -> SortKey:
     if value is None:
         return (_MISSING, 0)
-    return (_TEXT, value) if isinstance(value, tuple) else (_AMOUNT, value)
+    return (_TEXT, value) if isinstance(value, str) else (_AMOUNT, value)
 
 
 def _first_value(path: str, item: Mapping[str, Any]) -> Any:
@@ -81,13 +80,3 @@ def _amount(value: Any) -> Any:
         return parse_quantity(value)
     except ValueError:
         return None
-
-
-def _natural(value: Any) -> tuple[tuple[int, int], ...]:
-    """Return a key by which text stands in its natural order: digits that follow one another are one number.
-
-    >>> sorted(["web-10", "web-9", "web", "web-9b"], key=_natural)
-    ['web', 'web-9', 'web-9b', 'web-10']
-    """
-    parts = _NUMBER.findall(value if isinstance(value, str) else str(value))
-    return tuple((ord("0"), int(part)) if part[0].isascii() and part.isdigit() else (ord(part), 0) for part in parts)
