@@ -7,7 +7,9 @@ clusters have the same. What passes leave is measured as it is, since each fifti
 that of passes.
 
 ``history``: passes over a repository in which ten thousand rendered commits are already, beside the same fleet without
-them; as in ``bench_past``, these commits are written as passes would have.
+them; as in ``bench_past``, these commits are written as passes would have. Without any cache, such as in a fresh clone,
+a pass asks git once which source commits changed argosy.yaml, because the settings that somebody accepted first are
+trusted most: 0.1 ms for each commit of the source, all of it in git. That alone grows, and the clone remembers it.
 """
 
 import argparse
