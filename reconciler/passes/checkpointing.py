@@ -25,7 +25,7 @@ from render.model import ObjectRef
 from render.timing import Flip, instant_text
 
 from .incremental import contents_of
-from .recorded_pass import record_of_pass
+from .recorded_pass import record_for_clones
 from .source_tip import SourceTip
 
 
@@ -39,20 +39,26 @@ class SeenFacts(Struct, frozen=True, kw_only=True):
     turned: frozenset[ObjectRef] | None = frozenset()
 
 
-def contents_seen(outcome: Outcome, problems: Iterable[ObjectProblem], seen: SeenFacts) -> PassContents:
-    """Return what a pass saw, for the next one to compare; without digests where that one has to look at everything."""
-    noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
-    contents = contents_of(outcome, seen.folder, noteworthy.union(seen.turned or ()))
-    return replace(contents, digests=[]) if seen.turned is None else contents
+class PassSeen(Struct, frozen=True, kw_only=True):
+    """A pass as the next one compares with it: the contents that it saw, and what it could not place or build."""
 
+    contents: PassContents
+    problems: tuple[ObjectProblem, ...]
 
-def record_of_outcome(outcome: Outcome, seen: SeenFacts) -> str:
-    """Return what the commit of a pass says to a clone without its checkpoint; empty where everything counts."""
-    # What is held back is said in each pass, and the next one has to look at everything.
-    if outcome.rendered.held_removals:
-        return ""
-    contents = contents_seen(outcome, problems_by_object(outcome), seen)
-    return record_of_pass(contents, outcome.source, outcome.rendered.tree.root)
+    @classmethod
+    def of_outcome(cls, outcome: Outcome, seen: SeenFacts) -> "PassSeen":
+        """Return what a pass saw; without digests where the next one has to look at everything."""
+        problems = tuple(problems_by_object(outcome))
+        noteworthy = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
+        contents = contents_of(outcome, seen.folder, noteworthy.union(seen.turned or ()))
+        return cls(contents=replace(contents, digests=[]) if seen.turned is None else contents, problems=problems)
+
+    def record_for_clones(self, outcome: Outcome) -> str:
+        """Return what the commit of a pass says to a clone without its checkpoint; empty where everything counts."""
+        # What is held back is said in each pass, and the next one has to look at everything.
+        if outcome.rendered.held_removals:
+            return ""
+        return record_for_clones(self.contents, outcome.source, outcome.rendered.tree.root)
 
 
 class EndedRender(Struct, frozen=True, kw_only=True):
@@ -70,15 +76,14 @@ class EndedRender(Struct, frozen=True, kw_only=True):
     flip: Flip | None = None
     waits_for_clusters: bool = False
 
-    def write_checkpoint(self, seen: SeenFacts, members: dict[str, Any] | None = None) -> None:
+    def write_checkpoint(self, seen: PassSeen, members: dict[str, Any] | None = None) -> None:
         """Write down what this pass saw and reported, so that the next one need not look at everything."""
         outcome, publication, tip = self.outcome, self.publication, self.tip
         repository, fleet = publication.repository, outcome.source.desired.fleet
         # What is held back is said in each pass, and the next one has to look at everything.
         if outcome.rendered.held_removals:
             return
-        problems, proposed = problems_by_object(outcome), None
-        contents = contents_seen(outcome, problems, seen)
+        contents, proposed = seen.contents, None
         if self.proposed:
             proposed = ProposedCommit(commit=self.proposed, fleet_path=fleet.path, what=outcome.summary)
             contents = NO_CONTENTS
@@ -99,7 +104,7 @@ class EndedRender(Struct, frozen=True, kw_only=True):
             ),
             contents=contents,
             warnings=(*map(str, _warnings_of_source(outcome.source)), *outcome.lasting_warnings),
-            problems=_problem_lines(outcome, problems),
+            problems=_problem_lines(outcome, seen.problems),
             next_flip=instant_text(self.flip.at) if self.flip else "",
             waits_for_clusters=self.waits_for_clusters,
             members=members,

@@ -43,7 +43,7 @@ from render.cluster import is_applied_by_own_agent
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.timing import Flip, earliest_flip
 
-from .checkpointing import EndedRender, SeenFacts, record_of_outcome
+from .checkpointing import EndedRender, PassSeen, SeenFacts
 from .ended_delivery import WAYS, warn_of_ended_delivery
 from .ended_holds import end_holds_of_pulling_members
 from .incremental import scope_after_previous_pass
@@ -173,10 +173,11 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
         outcome = _outcome_with_checks(outcome, given, inputs, log)
     outcome = replace(outcome, next_question=earliest_flip((outcome.next_question, asked)))
     refuse_objects_clusters_reject(outcome, log)
-    seen = SeenFacts(folder=observed.folder)
-    record = "" if options.dry_run else record_of_outcome(outcome, seen)
-    result = _commit_pass(outcome, inputs, options, log, record).with_holds()
-    if inputs.tip.ref and not options.dry_run:
+    if options.dry_run:
+        return _commit_pass(outcome, inputs, options, log).with_holds()
+    seen = PassSeen.of_outcome(outcome, SeenFacts(folder=observed.folder))
+    result = _commit_pass(outcome, inputs, options, log, seen.record_for_clones(outcome)).with_holds()
+    if inputs.tip.ref:
         _write_checkpoint(result, inputs, seen)
     return result
 
@@ -274,13 +275,20 @@ def _result_with_reports(
         failures=members.observation.failures,
         is_idle=result.commit is None and status.tip() == before,
     ).remembered_fleet()
-    if result.proposal is None:
-        # What this pass recorded after it had rendered is news to the next one.
-        turned = workloads_with_changed_health(applied.desired, members.observed.health, recorded.health)
-        _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=turned), fleet.plain())
-    elif fleet.is_idle:
-        _write_checkpoint(result, inputs, SeenFacts(folder=recorded.folder, turned=None), fleet.plain())
+    if result.proposal is None or fleet.is_idle:
+        facts = _facts_after_apply(applied.desired, members, recorded, is_rendered_by_them=result.proposal is None)
+        _write_checkpoint(result, inputs, PassSeen.of_outcome(result.outcome, facts), fleet.plain())
     return result
+
+
+def _facts_after_apply(
+    desired: "Desired", members: "ReachedMembers", recorded: ObservedInputs, *, is_rendered_by_them: bool
+) -> SeenFacts:
+    """Return the facts of a pass; what it recorded after it had rendered is news to the next one."""
+    turned = None
+    if is_rendered_by_them:
+        turned = workloads_with_changed_health(desired, members.observed.health, recorded.health)
+    return SeenFacts(folder=recorded.folder, turned=turned)
 
 
 def _apply_rendered(
@@ -347,7 +355,7 @@ def _commit_pass(
 
 
 def _write_checkpoint(
-    result: PassResult, inputs: PassInputs, seen: SeenFacts, members: dict[str, Any] | None = None
+    result: PassResult, inputs: PassInputs, seen: PassSeen, members: dict[str, Any] | None = None
 ) -> None:
     """Write the checkpoint of a pass, unless the forge that it proposes to has yet to be asked."""
     proposal = result.proposal

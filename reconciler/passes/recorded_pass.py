@@ -68,7 +68,7 @@ class SeenSource(Struct, frozen=True, kw_only=True):
     commit: str
 
 
-def record_of_pass(contents: PassContents, source: Source, root: bytes) -> str:
+def record_for_clones(contents: PassContents, source: Source, root: bytes) -> str:
     """Return the record of a pass over a source, for a commit of this tree; empty where there is to be none.
 
     Which files a template was built of is told by no file alone.

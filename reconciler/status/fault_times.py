@@ -26,18 +26,28 @@ FaultTimes = Mapping[tuple[ObjectRef, str], str]
 
 def times_of_faults(repository: Repository, tip: str, bindings: Iterable[Binding]) -> FaultTimes:
     """Return since when the conditions are false that are so at a rendered commit, as far as that is known."""
-    times: dict[tuple[ObjectRef, str], str] = {}
+    since: dict[tuple[ObjectRef, str], str] = {}
     undated: dict[ObjectRef, list[Condition]] = {}
     for binding in bindings:
         for each in binding.conditions:
             if each.status != "False":
                 continue
             if each.since:
-                with suppress(GitError):  # a shallow clone lacks it, or the source was rewritten
-                    times[binding.ref, each.type] = epoch_text(repository.commit_info(each.since).time)
-            elif len(undated) < _MOST_OBJECTS:
+                since[binding.ref, each.type] = each.since
+            elif binding.ref in undated or len(undated) < _MOST_OBJECTS:
                 undated.setdefault(binding.ref, []).append(each)
+    known = _times_of_commits(repository, frozenset(since.values()))
+    times = {key: known[commit] for key, commit in since.items() if commit in known}
     return {**times, **dict(_times_by_history(repository, tip, undated))} if undated else times
+
+
+def _times_of_commits(repository: Repository, commits: Iterable[str]) -> Mapping[str, str]:
+    """Return the times of commits; without those that a shallow clone lacks, or whose source was written anew."""
+    times: dict[str, str] = {}
+    for commit in commits:
+        with suppress(GitError):
+            times[commit] = epoch_text(repository.commit_info(commit).time)
+    return times
 
 
 def _times_by_history(
