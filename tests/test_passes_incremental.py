@@ -43,7 +43,9 @@ from .histories import (
     settings_of_fleet,
     surroundings,
 )
-from .random_policies import DEPLOYMENT
+from .random_policies import DEPLOYMENT, a_taint_policy
+from .test_remedy import a_remedy
+from .test_source_prices import a_price_list
 
 pytestmark = pytest.mark.xdist_group("publish incremental")  # one process makes the shared fleet for all of them
 
@@ -309,6 +311,38 @@ def test_what_a_pass_looks_at(case: Looked, small: Repository, tmp_path: Path) -
     repository.commit(case.files)
     scope = next_scope(repository)
     assert (scope and scope.refs) == case.refs
+
+
+def settings_with_rollouts(**rollouts: Any) -> dict[str, Any]:
+    spec = {"rollouts": rollouts}
+    return {"argosy.yaml": {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": spec}}
+
+
+READING_LABELS: dict[str, dict[str, Any]] = {
+    "a freeze": settings_with_rollouts(freezes=[{"reason": "audit", "until": "2099-01-01T00:00:00Z"}]),
+    "a window": settings_with_rollouts(windows=[{"days": ["Mon"], "from": "09:00", "to": "16:00"}]),
+    "a taint policy": {"taints.yaml": a_taint_policy(random.Random(1))},
+    "a remedy": {"remedy.yaml": a_remedy("r", conditionType="Ready", operator="NotEqual", conditionStatus="True")},
+    "prices": {"prices.yaml": a_price_list({"perHour": {"cpu": "1"}})},
+    "a lazy policy": {
+        "lazy.yaml": a_policy(
+            "lazy", namespace="web", selectors=[DEPLOYMENT], placement=on_clusters("m1"), activationPreference="Lazy"
+        )
+    },
+}
+"""What may go by labels of clusters in other ways than policies and overrides that select clusters."""
+
+
+@pytest.mark.parametrize("reader", READING_LABELS)
+def test_a_label_concerns_everything_where_more_than_selectors_may_read_it(
+    reader: str, small: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository,) = copied(tmp_path, small)
+    repository.commit(READING_LABELS[reader])
+    assert argosy(repository, capsys, "reconcile", "--accept-settings").code == 0
+    assert next_scope(repository) is not None
+    repository.commit({"fleet.yaml": labelled(other="x")})
+    assert next_scope(repository) is None
 
 
 @pytest.mark.parametrize("case", LOOKS, ids=lambda case: case.why)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
+from reconciler.plans.allocated_fields import live_without_allocated_fields
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.context import PlanContext
 from reconciler.plans.equal_objects import PlansOfEquals
@@ -103,6 +104,64 @@ def test_an_object_that_is_not_equal_is_planned_by_itself(case: Edit) -> None:
     plans.plan(applied(), context())
     case.edit(live)
     assert plans.plan(copy.deepcopy(live), context()) == plan_object(live, context())
+
+
+SERVICE = Resource(group="", version="v1", kind="Service", plural="services", is_namespaced=True, verbs=VERBS)
+
+
+def a_service(**spec: Any) -> DesiredObject:
+    ports = [{"name": "http", "port": 80, **({"nodePort": 30080} if spec.pop("stated_port", False) else {})}]
+    manifest = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front", "namespace": "default"}}
+    (desired,) = desired_objects([{**manifest, "spec": {"selector": {"app": "web"}, "ports": ports, **spec}}])
+    return desired
+
+
+def live_service(desired: DesiredObject, uid: str, address: str, port: int, owned: Mapping[str, Any]) -> dict[str, Any]:
+    """A Service as we applied it, with what its cluster allocated, of which another manager owns some."""
+    sent = manifest_as_sent(desired.manifest, SERVICE, ApplySet().id)
+    live, _ = server_side_applied({"metadata": {"name": "front", "namespace": "default"}}, sent, "argosy")
+    live["metadata"] |= {"uid": uid, "resourceVersion": f"of {uid}"}
+    live["spec"] |= {"clusterIP": address, "clusterIPs": [address]}
+    live["spec"]["ports"][0]["nodePort"] = port
+    if owned:
+        entry = {"manager": "argosy", "operation": "Update", "apiVersion": "v1", "fieldsV1": dict(owned)}
+        live["metadata"]["managedFields"].append(entry)
+    return live
+
+
+class Allocated(NamedTuple):
+    why: str
+    desired: DesiredObject
+    owned: Mapping[str, Any] = {}
+    is_shared: bool = False
+    is_unowned: bool = False
+
+
+ALLOCATED_FIELDS = [
+    Allocated("nobody asks for what the cluster chose", a_service(), is_shared=True),
+    Allocated("the address is stated", a_service(clusterIP="10.0.0.1")),
+    Allocated("all addresses are stated", a_service(clusterIPs=["10.0.0.1"])),
+    Allocated("the port is stated", a_service(stated_port=True)),
+    Allocated("the address is stated, and nobody owns it", a_service(clusterIP="10.0.0.1"), is_unowned=True),
+    Allocated("the address was stated before", a_service(), {"f:spec": {"f:clusterIP": {}}}),
+    Allocated(
+        "the port was stated before", a_service(), {"f:spec": {"f:ports": {'k:{"name":"http"}': {"f:nodePort": {}}}}}
+    ),
+]
+
+
+@each_row("case", ALLOCATED_FIELDS, ids=lambda case: case.why)
+def test_what_a_cluster_allocated_is_compared_where_it_is_stated_or_owned(case: Allocated) -> None:
+    plans = PlansOfEquals()
+    at = replace(context(case.desired), resource=SERVICE)
+    one = live_service(case.desired, "u1", "10.0.0.1", 30080, case.owned)
+    other = live_service(case.desired, "u2", "10.0.0.2", 30081, case.owned)
+    if case.is_unowned:
+        one["metadata"]["managedFields"] = other["metadata"]["managedFields"] = []
+    assert plans.plan(one, at) == plan_object(one, at)
+    assert plans.plan(other, at) == plan_object(other, at)
+    specs = [live_without_allocated_fields(live, case.desired.manifest)["spec"] for live in (one, other)]
+    assert (specs[0] == specs[1]) is case.is_shared
 
 
 CONTEXTS = {

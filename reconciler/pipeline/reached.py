@@ -82,9 +82,7 @@ class _RelabelledClusters:
 
     def is_seen_by_policy(self, policy: PropagationPolicy) -> bool:
         """Say whether a policy may place objects otherwise."""
-        placement = policy.placement
-        by_labels = any(each.spread_by_label for each in placement.spread_constraints)
-        return by_labels or any(map(self._is_seen_by, affinities_of_placement(placement)))
+        return any(map(self._is_seen_by, affinities_of_placement(policy.placement)))
 
     def is_seen_by_override(self, policy: "OverridePolicy") -> bool:
         """Say whether a rule of an override may be for other clusters."""
