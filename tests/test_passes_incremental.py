@@ -80,8 +80,9 @@ def fleet(rendered: Path, tmp_path: Path) -> Repository:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_capacity_that_changes_between_passes_concerns_what_waits_for_it(
-    fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
+    fleet: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path, seed: int
 ) -> None:
+    """As the checkpoint knows it, and as the last commit does."""
     rng = random.Random(100 + seed)
     rooms = {name: a_status(2) for name in ("m1", "m2", "m3", "m4")}
     observe(fleet, rooms)
@@ -95,6 +96,17 @@ def test_capacity_that_changes_between_passes_concerns_what_waits_for_it(
         scope = next_scope(fleet)
         assert scope is not None
         assert scope.facts <= rooms.keys()
+        with open_repository(str(fleet.path)) as opened:
+            known = read_checkpoint(opened)
+        assert known is not None
+        kept = checkpoint_of(fleet).rename(tmp_path / "checkpoint")
+        by_record = next_scope(fleet)
+        kept.rename(checkpoint_of(fleet))
+        assert by_record is not None
+        volatile = {ObjectRef(*words) for words in known.contents.volatile}
+        assert volatile
+        # What is gone and was nowhere is nothing that a commit tells of.
+        assert volatile <= by_record.refs <= scope.refs
     assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
     replayed = argosy(fleet, capsys, "verify", "-n", "7").out.splitlines()
     assert [line.rpartition(" ")[2] for line in replayed] == ["equal"] * len(replayed)

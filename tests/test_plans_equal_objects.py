@@ -1,9 +1,10 @@
 """Plans of objects that are equal to those of other members: the same as if each were planned by itself."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import pytest
 from msgspec.structs import replace
 
 from reconciler.members.discovery import Resource
@@ -106,64 +107,6 @@ def test_an_object_that_is_not_equal_is_planned_by_itself(case: Edit) -> None:
     assert plans.plan(copy.deepcopy(live), context()) == plan_object(live, context())
 
 
-SERVICE = Resource(group="", version="v1", kind="Service", plural="services", is_namespaced=True, verbs=VERBS)
-
-
-def a_service(**spec: Any) -> DesiredObject:
-    ports = [{"name": "http", "port": 80, **({"nodePort": 30080} if spec.pop("stated_port", False) else {})}]
-    manifest = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front", "namespace": "default"}}
-    (desired,) = desired_objects([{**manifest, "spec": {"selector": {"app": "web"}, "ports": ports, **spec}}])
-    return desired
-
-
-def live_service(desired: DesiredObject, uid: str, address: str, port: int, owned: Mapping[str, Any]) -> dict[str, Any]:
-    """A Service as we applied it, with what its cluster allocated, of which another manager owns some."""
-    sent = manifest_as_sent(desired.manifest, SERVICE, ApplySet().id)
-    live, _ = server_side_applied({"metadata": {"name": "front", "namespace": "default"}}, sent, "argosy")
-    live["metadata"] |= {"uid": uid, "resourceVersion": f"of {uid}"}
-    live["spec"] |= {"clusterIP": address, "clusterIPs": [address]}
-    live["spec"]["ports"][0]["nodePort"] = port
-    if owned:
-        entry = {"manager": "argosy", "operation": "Update", "apiVersion": "v1", "fieldsV1": dict(owned)}
-        live["metadata"]["managedFields"].append(entry)
-    return live
-
-
-class Allocated(NamedTuple):
-    why: str
-    desired: DesiredObject
-    owned: Mapping[str, Any] = {}
-    is_shared: bool = False
-    is_unowned: bool = False
-
-
-ALLOCATED_FIELDS = [
-    Allocated("nobody asks for what the cluster chose", a_service(), is_shared=True),
-    Allocated("the address is stated", a_service(clusterIP="10.0.0.1")),
-    Allocated("all addresses are stated", a_service(clusterIPs=["10.0.0.1"])),
-    Allocated("the port is stated", a_service(stated_port=True)),
-    Allocated("the address is stated, and nobody owns it", a_service(clusterIP="10.0.0.1"), is_unowned=True),
-    Allocated("the address was stated before", a_service(), {"f:spec": {"f:clusterIP": {}}}),
-    Allocated(
-        "the port was stated before", a_service(), {"f:spec": {"f:ports": {'k:{"name":"http"}': {"f:nodePort": {}}}}}
-    ),
-]
-
-
-@each_row("case", ALLOCATED_FIELDS, ids=lambda case: case.why)
-def test_what_a_cluster_allocated_is_compared_where_it_is_stated_or_owned(case: Allocated) -> None:
-    plans = PlansOfEquals()
-    at = replace(context(case.desired), resource=SERVICE)
-    one = live_service(case.desired, "u1", "10.0.0.1", 30080, case.owned)
-    other = live_service(case.desired, "u2", "10.0.0.2", 30081, case.owned)
-    if case.is_unowned:
-        one["metadata"]["managedFields"] = other["metadata"]["managedFields"] = []
-    assert plans.plan(one, at) == plan_object(one, at)
-    assert plans.plan(other, at) == plan_object(other, at)
-    specs = [live_without_allocated_fields(live, case.desired.manifest)["spec"] for live in (one, other)]
-    assert (specs[0] == specs[1]) is case.is_shared
-
-
 CONTEXTS = {
     "something scales it": replace(context(), is_autoscaled=True),
     "it is not known what scales it": replace(context(), are_scalers_known=False),
@@ -218,39 +161,64 @@ def context_of_service(want: Manifest = FRONT, **options: Any) -> PlanContext:
     return PlanContext(desired=desired, resource=SERVICE, options=PlanOptions(**options), are_scalers_known=True)
 
 
-def is_compared_again(live: Manifest, want: Manifest = FRONT) -> bool:
+def is_compared_again(first: Manifest, second: Manifest, want: Manifest = FRONT) -> bool:
     """Say whether a Service is compared by itself after that of another member; its plan is the same either way."""
     asked, plans = list[Manifest](), PlansOfEquals()
-    alone = plan_object(live, context_of_service(want))
+    alone = plan_object(second, context_of_service(want))
     # The context has to be the same, for manifests are told apart as objects.
     known = context_of_service(want, retain=counted(asked))
-    plans.plan(a_service(want), known)
+    plans.plan(first, known)
     before = len(asked)
-    assert replace(plans.plan(live, known), desired=None) == replace(alone, desired=None)
+    assert replace(plans.plan(second, known), desired=None) == replace(alone, desired=None)
     return len(asked) > before
 
 
 def test_addresses_and_ports_that_members_allocated_are_no_difference() -> None:
-    assert not is_compared_again(a_service(address="10.0.0.2", port=30002))
+    assert not is_compared_again(a_service(), a_service(address="10.0.0.2", port=30002))
 
 
-def with_owner(live: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    entry = {"manager": "x", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:spec": spec}}
-    live["metadata"]["managedFields"].append(entry)
-    return live
+def test_what_no_cluster_allocates_is_compared() -> None:
+    assert is_compared_again(a_service(), {**a_service(), "spec": {**a_service()["spec"], "type": "ClusterIP"}})
+
+
+def test_what_a_manifest_states_is_no_field_that_is_left_out() -> None:
+    """Whoever owns it."""
+    live = a_service(WITH_ADDRESS)
+    live["metadata"]["managedFields"] = []
+    assert live_without_allocated_fields(live, WITH_ADDRESS) == {**live, "spec": {**FRONT["spec"], **ADDRESS}}
+
+
+def nothing_more(_live: dict[str, Any]) -> None:
+    return
+
+
+def owning(**spec: Any) -> Callable[[dict[str, Any]], None]:
+    """Return what has another manager own fields of a Service."""
+
+    def own(live: dict[str, Any]) -> None:
+        fields = {"f:spec": {f"f:{name}": owned for name, owned in spec.items()}}
+        entry = {"manager": "x", "operation": "Update", "apiVersion": "v1", "fieldsV1": fields}
+        live["metadata"]["managedFields"].append(entry)
+
+    return own
 
 
 WITH_ADDRESS = {**FRONT, "spec": {**FRONT["spec"], **ADDRESS}}
 WITH_PORT = {**FRONT, "spec": {**FRONT["spec"], "ports": [{**FRONT["spec"]["ports"][0], **PORT}]}}
-ASKED_ABOUT = {
-    "the manifest states the address": (a_service(WITH_ADDRESS, address="10.0.0.2"), WITH_ADDRESS),
-    "the manifest states the port": (a_service(WITH_PORT, port=30002), WITH_PORT),
-    "somebody owns the address": (with_owner(a_service(address="10.0.0.2"), {"f:clusterIP": {}}), FRONT),
-    "somebody owns the whole of it": (with_owner(a_service(address="10.0.0.2"), {}), FRONT),
-    "another field differs": ({**a_service(), "spec": {**a_service()["spec"], "type": "ClusterIP"}}, FRONT),
+ASKED_ABOUT: dict[str, tuple[Manifest, Callable[[dict[str, Any]], None]]] = {
+    "the manifest states the address": (WITH_ADDRESS, nothing_more),
+    "the manifest states the port": (WITH_PORT, nothing_more),
+    "somebody owns the address": (FRONT, owning(clusterIP={})),
+    "somebody owns the port": (FRONT, owning(ports={'k:{"name":"web"}': {"f:nodePort": {}}})),
+    "somebody owns the whole of it": (FRONT, owning()),
 }
 
 
-@each_row("why", ASKED_ABOUT)
+@pytest.mark.parametrize("why", ASKED_ABOUT)
 def test_allocated_fields_that_a_plan_asks_about_are_compared(why: str) -> None:
-    assert is_compared_again(*ASKED_ABOUT[why])
+    """Both members have the same owners, so that nothing else tells them apart."""
+    want, edit = ASKED_ABOUT[why]
+    first, second = a_service(want), a_service(want, address="10.0.0.2", port=30002)
+    for each in (first, second):
+        edit(each)
+    assert is_compared_again(first, second, want)
