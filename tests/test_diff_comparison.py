@@ -76,6 +76,27 @@ def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository
     return made
 
 
+def test_what_nothing_reads_differs_only_where_it_is_another_file(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A comparison with the work tree reads no such file, and asks git which of them differ."""
+    notes = {"notes.txt": "one\n", "logo.dat": "\x00\x01", "gone.txt": "here\n", "script.sh": "true\n"}
+    repository.commit(notes)
+    assert argosy(repository, capsys, "diff").out.endswith(": no difference\n")
+    (repository.path / "notes.txt").write_text("two\n")
+    (repository.path / "new.txt").write_text("new\n")
+    (repository.path / "script.sh").chmod(0o755)
+    (repository.path / "gone.txt").unlink()
+    said = "\n\nSOURCE\n  - gone.txt\n  + new.txt\n  ~ notes.txt\n  ~ script.sh\n"
+    assert argosy(repository, capsys, "diff").out.endswith(
+        f": no difference in any cluster, 4 files of the source differ{said}"
+    )
+    (repository.path / "notes.txt").write_text("one\n")
+    repository.git("commit", "-qam", "another note")
+    (repository.path / "script.sh").chmod(0o644)
+    assert "~ notes.txt" not in argosy(repository, capsys, "diff", "HEAD~1").out
+
+
 class Edit(NamedTuple):
     why: str
     files: dict[str, Any]

@@ -62,6 +62,16 @@ def subjects(rows: list[dict[str, Any]]) -> list[str]:
     return [each["subject"] for each in rows]
 
 
+def test_a_difference_names_the_files_of_its_own_fleet_alone(fleets: Fleets) -> None:
+    fleets.repository.commit(
+        {f"{folder}notes.txt": "x" for folder in ("", "teams/shop/", "teams/bank/")}, "Write notes"
+    )
+    said = fleets.argosy("shop", "diff", "HEAD~1", "HEAD")
+    assert said.endswith(
+        "no difference in any cluster, 1 file of the source differs\n\nSOURCE\n  + teams/shop/notes.txt\n"
+    )
+
+
 def test_a_commit_outside_the_folder_of_a_fleet_is_no_commit_of_it(fleets: Fleets) -> None:
     fleets.edit("shop", 2, "Give the shop an image")
     outside = fleets.edit("bank", 2, "Give the bank an image")

@@ -4,11 +4,14 @@ A policy that is edited and places nothing otherwise is no difference in any clu
 that it was read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from reconciler.branches.in_force import fleet_source_at
 from reconciler.branches.reading import Source
+from reconciler.repository import Repository
+from reconciler.repository.worktree import UNREAD
 from reconciler.source.desired import Desired
+from reconciler.source.files import SourceFile
 
 from .causes import NamedInput, changed_inputs, identity_and_content
 from .comparison import Comparison
@@ -24,7 +27,10 @@ def source_files_that_differ(comparison: Comparison, difference: Difference) -> 
     policies: dict[str, list[ChangedInput]] = {}
     for each, _ in changed_inputs(_named_policies(base.desired), _named_policies(head.desired)):
         policies.setdefault(each.path, []).append(each)
-    before, after = _files_by_path(base, folder), _files_by_path(head, folder)
+    repository = comparison.head.repository
+    before, after = (
+        {each.path: _mode_and_id(each) for each in _files(side, folder, repository)} for side in (base, head)
+    )
     return tuple(
         UnrenderedFile(
             path=path,
@@ -36,10 +42,26 @@ def source_files_that_differ(comparison: Comparison, difference: Difference) -> 
     )
 
 
-def _files_by_path(source: Source, folder: str) -> dict[str, tuple[int, bytes]]:
-    return {
-        each.path: (each.mode, each.id) for each in source.files if not folder or each.path.startswith(f"{folder}/")
-    }
+def _files(source: Source, folder: str, repository: Repository) -> Iterator[SourceFile]:
+    """Yield the files in a folder, each with its id, also where nothing has read it in the work tree."""
+    files = [each for each in source.files if not folder or each.path.startswith(f"{folder}/")]
+    unread = frozenset(each.path for each in files if each.id == UNREAD)
+    known = _unread_files_of_work_tree(repository, unread) if unread else {}
+    return (known.get(each.path, each) for each in files)
+
+
+def _unread_files_of_work_tree(repository: Repository, paths: frozenset[str]) -> Mapping[str, SourceFile]:
+    """Return files of the work tree by path: those of the last commit, but for what is another one since."""
+    edited, found = paths.intersection(repository.dirty_paths()), list[SourceFile]()
+    if paths - edited:
+        found += repository.snapshot(repository.resolve("HEAD")).files
+    if edited:
+        found += repository.worktree_snapshot(wanted=lambda path, _size: path in edited).files
+    return {each.path: each for each in found if each.path in paths and each.id != UNREAD}
+
+
+def _mode_and_id(file: SourceFile) -> tuple[int, bytes]:
+    return file.mode, file.id
 
 
 def _action_on_file(was_there: bool, is_there: bool) -> ChangeAction:

@@ -102,7 +102,6 @@ def _key(asked: AskedFleet) -> str:
     branches = asked.branches
     parts = (
         engine_version(),
-        *Survival.__struct_fields__,
         asked.repository.folder.under,
         branches.fleet.lag.newest,
         branches.fleet.previous.commit,
