@@ -342,7 +342,7 @@ READING_LABELS: dict[str, dict[str, Any]] = {
         )
     },
 }
-"""What may go by labels of clusters in other ways than policies and overrides that select clusters."""
+"""Each of these may go by labels of clusters in another way than policies and overrides that select them."""
 
 
 @pytest.mark.parametrize("reader", READING_LABELS)
