@@ -54,8 +54,43 @@ class Spliced(NamedTuple):
         return b"".join(parts)
 
 
-Blob = bytes | Spliced
-"""The content of a file: plain bytes, or segments with integers between them."""
+class Joined(NamedTuple):
+    """A blob made of parts that others may have too: bindings share the lines of a thousand clusters with each other.
+
+    Each such part is in memory once, however many blobs there are.
+    """
+
+    parts: tuple[bytes, ...]
+
+    def data(self) -> bytes:
+        r"""Return the whole content.
+
+        >>> Joined((b"clusters:\n", b"- a\n- b\n")).data()
+        b'clusters:\n- a\n- b\n'
+        """
+        return b"".join(self.parts)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the whole content."""
+        return sum(map(len, self.parts))
+
+    def id(self, algorithm: str = "sha1") -> bytes:
+        """Return the raw id, as ``git_object_id`` does of the whole content."""
+        state = hash_constructor(algorithm)(b"blob %d\0" % self.size)
+        for part in self.parts:
+            state.update(part)
+        digest: bytes = state.digest()
+        return digest
+
+
+Blob = bytes | Spliced | Joined
+"""The content of a file: plain bytes, segments with integers between them, or parts."""
+
+
+def content_of_blob(blob: Blob) -> bytes:
+    """Return the whole content of a blob."""
+    return blob if isinstance(blob, bytes) else blob.data()
 
 
 def hash_constructor(algorithm: str = "sha1") -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from render.documents import emit
-from render.gitobjects import TreeEntry, parse_tree
+from render.gitobjects import TreeEntry, content_of_blob, parse_tree
 from tests.build import a_cluster, a_config_map, a_deployment, a_policy
 from tests.sources import source_of
 
@@ -154,7 +154,7 @@ class PassesInMemory:
         """Return the inputs of the pass after one."""
         blobs = rendered.tree.blobs.items()
         self._known |= rendered.tree.trees
-        self._known |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in blobs}
+        self._known |= {id_: content_of_blob(blob) for id_, blob in blobs}
         bindings = {binding.ref: binding for binding in rendered.built.bindings}
         tree = RenderedTree.of(rendered.tree.root, self._read_trees, lambda ids: {id_: self._known[id_] for id_ in ids})
         entry = tree.trees.entries(tree.root).get(RESERVED_FILE)

@@ -32,7 +32,7 @@ from reconciler.source.loading import load_source
 from reconciler.source.reading import SourceReading
 from render.cluster import ClusterCondition
 from render.documents import emit, parse_documents
-from render.gitobjects import TreeEntry, parse_tree
+from render.gitobjects import TreeEntry, content_of_blob, parse_tree
 from render.model import ObjectRef
 from render.rollouts.checks import Answers, CheckQuestion
 from render.rollouts.status_ages import StatusLooks
@@ -324,7 +324,7 @@ class RollingFleet:
     def _keep(self, rendered: Rendered) -> None:
         self._trees |= {tree_id: tuple(parse_tree(content)) for tree_id, content in rendered.tree.trees.items()}
         blobs = rendered.tree.blobs.items()
-        self._blobs |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in blobs}
+        self._blobs |= {id_: content_of_blob(blob) for id_, blob in blobs}
 
     def _previous_of(self, rendered: Rendered, commit: str) -> Previous:
         def read(ids: Iterable[bytes]) -> Mapping[bytes, tuple[TreeEntry, ...]]:

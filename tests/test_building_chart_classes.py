@@ -19,6 +19,7 @@ from reconciler.pipeline.pass_values import Inputs, Rendered
 from reconciler.pipeline.stages import render_pass
 from reconciler.source.loading import Loaded
 from render.documents import emit, parse_documents
+from render.gitobjects import content_of_blob
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from tests.sources import Content
 from tests.test_building_charts import CHART, a_chart, loaded, warned
@@ -426,7 +427,7 @@ def in_clusters(pass_: Rendered) -> dict[str, tuple[Any, Any]]:
     outcome = {}
     for clusters, blob_id in works.variants:
         blob = works.blobs[blob_id]
-        spec = parse_documents(blob if isinstance(blob, bytes) else blob.data())[0].value["spec"]
+        spec = parse_documents(content_of_blob(blob))[0].value["spec"]
         for position, name in enumerate(pass_.built.index.names):
             if clusters >> position & 1:
                 outcome[name] = (spec.get("replicas"), spec["template"]["spec"]["containers"][0]["image"])

@@ -38,13 +38,13 @@ TARGETS = st.lists(st.builds(TargetCluster, NAMES, st.integers(0, 2**31 - 1)), m
 @given(TARGETS)
 def test_a_binding_comes_back_from_its_file(targets: tuple[TargetCluster, ...]) -> None:
     made = Binding(ref=REF, api_version="apps/v1", targets=targets)
-    assert BindingReader().parse(BindingWriter().file_of(made)) == made
+    assert BindingReader().parse(BindingWriter().file_of(made).data()) == made
 
 
 @given(TARGETS)
 def test_the_file_means_to_any_yaml_parser_what_it_means_to_us(targets: tuple[TargetCluster, ...]) -> None:
     made = Binding(ref=REF, api_version="apps/v1", targets=targets)
-    assert parse_documents(BindingWriter().file_of(made))[0].value == binding_manifest(made)
+    assert parse_documents(BindingWriter().file_of(made).data())[0].value == binding_manifest(made)
 
 
 @given(TARGETS)
@@ -95,7 +95,7 @@ def test_bindings_of_any_placement_are_written_as_any_data_and_come_back(binding
     """No binding may get what is another's, because texts that bindings share are written and read once."""
     writer, reader = BindingWriter(), BindingReader()
     for made in bindings:
-        content, plain = writer.file_of(made), binding_manifest(made)
+        content, plain = writer.file_of(made).data(), binding_manifest(made)
         assert parse_documents(content)[0].value == plain
         assert reader.parse(content) == BindingReader().parse(emit(plain)) == parse_binding(plain)
         if not made.targets:
@@ -147,7 +147,7 @@ def test_the_record_of_overrides_comes_back_as_the_lines_it_is(
 ) -> None:
     conditions = (Condition(type="Scheduled", status="True"),) if has_condition else ()
     made = Binding(ref=REF, api_version="apps/v1", targets=targets, applied_overrides=record, conditions=conditions)
-    content = BindingWriter().file_of(made)
+    content = BindingWriter().file_of(made).data()
     assert BindingReader().parse(content) == made
     assert record.encode() in content
 
@@ -158,7 +158,7 @@ def test_the_record_stands_in_the_status() -> None:
     )
     made = Binding(ref=REF, api_version="apps/v1", applied_overrides=record)
     entry = {"policy": "ClusterOverridePolicy p", "rule": "spec", "changes": [{"path": "/a", "operator": "remove"}]}
-    assert parse_documents(BindingWriter().file_of(made))[0].value == binding_manifest(made)
+    assert parse_documents(BindingWriter().file_of(made).data())[0].value == binding_manifest(made)
     assert binding_manifest(made)["status"] == {"appliedOverrides": [entry]}
     assert admit(binding_manifest(made)).problems == ()
 
@@ -175,7 +175,7 @@ def test_what_a_template_states_of_nodes_comes_back_whatever_it_is(value: Any) -
     """The next pass ends at a binding that it cannot read, and only a server says that a label is no text."""
     claim = node_claim_of_pod({"nodeSelector": {"disk": value}, "tolerations": [{"key": value, "operator": "Exists"}]})
     made = Binding(ref=REF, api_version="apps/v1", requirements=ReplicaRequirements(node_claim=claim))
-    assert BindingReader().parse(BindingWriter().file_of(made)) == made
+    assert BindingReader().parse(BindingWriter().file_of(made).data()) == made
 
 
 def test_bindings_that_share_a_list_share_the_value() -> None:
@@ -185,13 +185,13 @@ def test_bindings_that_share_a_list_share_the_value() -> None:
         writer.file_of(Binding(ref=ObjectRef("", "ConfigMap", "shop", name), api_version="v1", targets=targets))
         for name in ("one", "two")
     ]
-    one, two = (reader.parse(content) for content in files)
+    one, two = (reader.parse(file.data()) for file in files)
     assert one.targets is two.targets
 
 
 def test_a_target_is_a_line() -> None:
     made = Binding(ref=REF, api_version="apps/v1", targets=(TargetCluster("eu-1", 3), TargetCluster("1e3")))
-    lines = BindingWriter().file_of(made).decode().splitlines()
+    lines = BindingWriter().file_of(made).data().decode().splitlines()
     assert [line for line in lines if line.startswith("  - {")] == [
         "  - {name: eu-1, replicas: 3}",
         '  - {name: "1e3"}',

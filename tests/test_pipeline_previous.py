@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.branches.reading import read_previous
+from reconciler.pipeline import previous
 from reconciler.pipeline.binding_files import PlainBinding
 from reconciler.pipeline.previous import RenderedTree, StoredBindings
 from reconciler.repository import open_repository
@@ -54,6 +55,35 @@ def test_bindings_that_an_earlier_pass_read_are_not_read_again(repository: Repos
         first, second = (dict(StoredBindings("1", tree, counted, cache=kept)) for _ in range(2))
     assert first == second == plain
     assert (read, len(kept), len(plain)) == ([40], 40, 40)
+
+
+def test_many_bindings_are_read_some_at_a_time_and_what_they_share_is_in_memory_once(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    kept = Kept()
+    with open_repository(str(repository.path)) as opened:
+        tree = RenderedTree.of(opened.commit_info(opened.resolve("argosy/rendered")).tree, opened.read_trees)
+        plain = dict(StoredBindings("1", tree, opened.read_blobs))
+        size = sum(map(len, opened.read_blobs(tree_files(tree)).values())) // 40
+
+        def counted(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+            contents = opened.read_blobs(ids)
+            read.append(len(contents))
+            return contents
+
+        monkeypatch.setattr(previous, "_FIRST_BATCH", 5)
+        monkeypatch.setattr(previous, "_BATCH", 16 * size + 15)
+        assert dict(StoredBindings("1", tree, counted, cache=kept)) == plain
+    assert read[0] == 5
+    assert {15, 16} >= set(read[1:-1])
+    assert (sum(read), len(kept)) == (40, 40)
+    assert len({tuple(map(id, each[2:])) for each in kept.values()}) == 1
+
+
+def tree_files(tree: RenderedTree) -> list[bytes]:
+    """Return the ids of all bindings."""
+    return [id_ for _, id_ in tree.files(tree.trees.entries(tree.root)["bindings"].id)]
 
 
 def test_a_few_bindings_are_read_as_they_are(repository: Repository) -> None:

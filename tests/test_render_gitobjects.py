@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from render.gitobjects import (
     BLOB_MODE,
     TREE_MODE,
+    Joined,
     Spliced,
     SplicedIds,
     TreeEntry,
+    content_of_blob,
     encode_tree,
     git_object_id,
     parse_tree,
@@ -66,6 +68,13 @@ def test_spliced_content_keeps_percent_signs_and_braces() -> None:
     spliced = Spliced((b"cpu: 100% of {", b"} %d\n"), (7,))
     assert spliced.data() == b"cpu: 100% of {7} %d\n"
     assert SplicedIds(spliced.segments).id_of(spliced.values) == git_object_id("blob", b"cpu: 100% of {7} %d\n")
+
+
+@given(st.lists(st.binary(max_size=12)), st.sampled_from(["sha1", "sha256"]))
+def test_a_joined_blob_has_the_id_and_the_size_of_its_content(parts: list[bytes], algorithm: str) -> None:
+    joined, content = Joined(tuple(parts)), b"".join(parts)
+    assert (joined.data(), content_of_blob(joined), joined.size) == (content, content, len(content))
+    assert joined.id(algorithm) == git_object_id("blob", content, algorithm)
 
 
 ID = bytes(range(20))

@@ -9,13 +9,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reconciler.repository import pack, pack_parts
 from reconciler.repository import processes as processes_that_share
 from reconciler.repository.pack import write_pack
-from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, encode_tree, git_object_id
+from render.gitobjects import (
+    BLOB_MODE,
+    TREE_MODE,
+    Blob,
+    Joined,
+    Spliced,
+    TreeEntry,
+    content_of_blob,
+    encode_tree,
+    git_object_id,
+)
 
 from .blobs import blob_id
 from .build import Repository
@@ -29,10 +39,6 @@ class Objects(NamedTuple):
     trees: dict[bytes, bytes]
     commits: dict[bytes, bytes]
     head: str
-
-
-def content(blob: Blob) -> bytes:
-    return blob if isinstance(blob, bytes) else blob.data()
 
 
 def an_object_set(clusters: Mapping[str, Mapping[str, Blob]], algorithm: str = "sha1") -> Objects:
@@ -111,7 +117,7 @@ def test_git_accepts_a_pack_and_reads_every_object(tmp_path: Path, algorithm: st
         check=True,
         timeout=SECONDS,
     ).stdout
-    contents = [content(blob) for files in fleet.values() for blob in files.values()]
+    contents = [content_of_blob(blob) for files in fleet.values() for blob in files.values()]
     assert answer == b"".join(b"%d\n%s\n" % (len(data), data) for data in contents)
 
 
@@ -145,7 +151,7 @@ def test_git_fast_import_makes_the_same_commit(tmp_path: Path) -> None:
     lines = ["commit refs/heads/main", "committer A <a@example.com> 1 +0000", "data 2\nm\n"]
     for cluster, files in fleet.items():
         for name, blob in files.items():
-            data = content(blob).decode()
+            data = content_of_blob(blob).decode()
             lines += [f"M 100644 inline {cluster}/{name}", f"data {len(data)}\n{data}"]
     repository = a_repository(tmp_path / "bare")
     stream = ("\n".join(lines) + "\n").encode()
@@ -208,8 +214,12 @@ def test_a_pack_without_its_index_is_not_seen_by_git(tmp_path: Path) -> None:
     assert repository.git("cat-file", "-t", objects.head) == "commit"
 
 
+MEMBERS, PLACEMENT = b"- {name: member}\n" * 400, b'placement: {"a": "' + b"b" * 300 + b'"}\n'
+PARTS = st.sampled_from([b"", b"a" * 90, MEMBERS, PLACEMENT])
+JOINED = st.lists(st.one_of(PARTS, st.binary(max_size=60)), max_size=5).map(lambda parts: Joined(tuple(parts)))
 CONTENTS = st.lists(
     st.one_of(
+        JOINED,
         st.binary(max_size=200),
         st.binary(min_size=20, max_size=60).map(lambda data: data * 8),
         st.tuples(st.sampled_from([(b"a" * 90, b""), (b"", b"z"), (b"x", b"y" * 200)]), st.integers(0, 10**6)).map(
@@ -233,6 +243,30 @@ def test_any_blobs_come_back_as_they_were(contents: list[Blob], tmp_path_factory
     command = ["git", "index-pack", "--strict", "-o", "again.idx", str(packed)]
     subprocess.run(command, cwd=folder, check=True, env=environment, timeout=SECONDS)
     assert (folder / "again.idx").read_bytes() == packed.with_suffix(".idx").read_bytes()
+
+
+@settings(max_examples=25)
+@given(contents=st.lists(JOINED, min_size=1, max_size=20), size=st.integers(1, 20_000))
+@example(
+    contents=[
+        Joined((b"1\n" * 30, PLACEMENT, MEMBERS)),
+        Joined((b"x" * 99,)),
+        Joined((b"2\n" * 30, PLACEMENT, MEMBERS)),
+    ],
+    size=9999,
+)
+def test_a_pack_of_joined_blobs_is_that_of_their_contents(
+    contents: list[Joined], size: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    joined: dict[bytes, Blob] = {blob_id(blob): blob for blob in contents}
+    folders = [tmp_path_factory.mktemp(name) for name in ("joined", "whole")]
+    whole: dict[bytes, Blob] = {id_: content_of_blob(blob) for id_, blob in joined.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pack_parts, "LARGEST_PART", size)
+        for folder, blobs in zip(folders, (joined, whole), strict=True):
+            write_pack(folder, blobs=blobs, trees={}, commits={})
+    one, other = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders)
+    assert one == other
 
 
 @settings(max_examples=25)

@@ -17,6 +17,7 @@ from msgspec.structs import force_setattr
 from reconciler.repository import File, open_repository
 from reconciler.repository.stored_objects import FEW, StoredObjects, apply_delta
 from render.errors import GitError
+from render.gitobjects import content_of_blob
 
 from .build import Repository
 from .test_repository_pack import a_fleet, a_repository, an_object_set, written
@@ -101,7 +102,7 @@ def test_a_pack_of_ours_is_read_without_git(tmp_path: Path) -> None:
     objects = an_object_set(a_fleet())
     repository = a_repository(tmp_path / "bare")
     written(repository, objects)
-    blobs = {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in objects.blobs.items()}
+    blobs = {id_: content_of_blob(blob) for id_, blob in objects.blobs.items()}
     stored = StoredObjects(repository.path / "objects", "sha1")
     assert stored.read(blobs, "blob") == blobs
     assert stored.read(objects.trees, "tree") == objects.trees

@@ -11,7 +11,7 @@ from overrides.jsontext import json_text
 from overrides.pointer import escaped_pointer
 from reconciler.plans.rendered_object import mapping_of_rendered_file
 from render.expressions import lazy_expression
-from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
+from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry, content_of_blob
 from render.layout import ref_of_object_path
 from render.model import Manifest, ObjectRef
 
@@ -193,7 +193,7 @@ class Texts(Struct):
         texts = (
             (_segments_of_blob(old), _segments_of_blob(new))
             if are_spliced
-            else ((_data_of_blob(old),), (_data_of_blob(new),))
+            else ((content_of_blob(old),), (content_of_blob(new),))
         )
         if texts[0] == texts[1]:
             return (), True
@@ -207,7 +207,7 @@ class Texts(Struct):
 
     def manifests(self, before: bytes, after: bytes) -> tuple[Manifest, Manifest]:
         """Return two blobs as manifests."""
-        old, new = (self._manifest((_data_of_blob(self.blobs[each]),)) for each in (before, after))
+        old, new = (self._manifest((content_of_blob(self.blobs[each]),)) for each in (before, after))
         return old, new
 
     def _manifest(self, text: Text) -> Manifest:
@@ -217,15 +217,11 @@ class Texts(Struct):
 
 
 def _segments_of_blob(blob: Blob) -> Text:
-    return blob.segments if isinstance(blob, Spliced) else (blob,)
+    return blob.segments if isinstance(blob, Spliced) else (content_of_blob(blob),)
 
 
 def _numbers_of_blob(blob: Blob) -> tuple[int, ...]:
     return blob.values if isinstance(blob, Spliced) else ()
-
-
-def _data_of_blob(blob: Blob) -> bytes:
-    return blob.data() if isinstance(blob, Spliced) else blob
 
 
 def object_changes(

@@ -15,7 +15,7 @@ from render.cluster import loses_last_copies
 from render.cluster_index import ClusterIndex
 from render.documents import emit
 from render.failover.eviction import DIRECTLY
-from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, git_object_id, parse_tree
+from render.gitobjects import TREE_MODE, Blob, Joined, TreeEntry, encode_tree, git_object_id, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef, Template
 from render.quota.shares import resource_quotas_by_cluster
@@ -163,9 +163,9 @@ class Assembly(Struct):
             self.files.append(PlacedFile(folders=tuple(folders), name=name, variants=variants))
             self.blobs.update(blobs)
 
-    def add(self, path: tuple[str, ...], content: bytes) -> None:
+    def add(self, path: tuple[str, ...], content: bytes | Joined) -> None:
         """Put a file beside the clusters' folders."""
-        blob_id = git_object_id("blob", content)
+        blob_id = git_object_id("blob", content) if isinstance(content, bytes) else content.id()
         self.beside[path] = blob_id
         self.blobs[blob_id] = content
 

@@ -18,6 +18,7 @@ from reconciler.ledger.branch_file import FileFault, object_of_any_size, words_o
 from render.binding import Binding
 from render.documents import SimilarDocuments, emit
 from render.expressions import lazy_expression
+from render.gitobjects import Joined
 from render.model import Manifest, TargetCluster
 from render.parsing import SharedPlacements, binding_manifest, json_text_of_placement, parse_binding, plain_placement
 from render.parsing.bindings import APPLIED_PLACEMENT
@@ -101,20 +102,20 @@ class BindingWriter(Struct):
     placements: dict[int, tuple[Placement, tuple[bytes, bytes]]] = field(default_factory=dict)
     files: SimilarDocuments = field(default_factory=SimilarDocuments)
 
-    def file_of(self, bound: Binding) -> bytes:
+    def file_of(self, bound: Binding) -> Joined:
         """Return the file of a binding."""
         manifest, lines = self._manifest_with_marks(bound)
         names = _NAMES_AND_REPLICAS if "replicas" in manifest["spec"] else _NAMES
-        content = self.files.emit(manifest, names)
+        texts: dict[bytes, bytes] = {}
         if bound.applied_placement is not None:
-            content = _content_with_text(content, _APPLIED, self._texts_of_placement(bound.applied_placement)[0])
+            texts[_APPLIED] = self._texts_of_placement(bound.applied_placement)[0]
         if bound.placement is not None:
-            content = _content_with_text(content, b"\n  placement:", self._texts_of_placement(bound.placement)[1])
+            texts[b"\n  placement:"] = self._texts_of_placement(bound.placement)[1]
         if lines:
-            content = _content_with_text(content, b"\n  clusters:", b"\n" + lines)
+            texts[b"\n  clusters:"] = lines
         if bound.applied_overrides:
-            content = _content_with_text(content, b"\n  appliedOverrides:", b"\n" + bound.applied_overrides.encode())
-        return content
+            texts[b"\n  appliedOverrides:"] = b"\n" + bound.applied_overrides.encode()
+        return Joined(_parts_with_texts(self.files.emit(manifest, names), texts))
 
     def _manifest_with_marks(self, bound: Binding) -> tuple[Manifest, bytes]:
         """Return a binding with a mark in each place of a text that is written once, and the lines of its targets."""
@@ -143,7 +144,8 @@ class BindingWriter(Struct):
     def _text(self, targets: tuple[TargetCluster, ...]) -> bytes:
         known = self.texts.get(id(targets))
         if known is None or known[0] is not targets:
-            known = self.texts[id(targets)] = (targets, "".join(map(self.lines.__getitem__, targets)).encode())
+            lines = ("\n", *map(self.lines.__getitem__, targets))
+            known = self.texts[id(targets)] = (targets, "".join(lines).encode())
         return known[1]
 
     def _texts_of_placement(self, placement: Placement) -> tuple[bytes, bytes]:
@@ -157,10 +159,15 @@ class BindingWriter(Struct):
         return known[1]
 
 
-def _content_with_text(content: bytes, key: bytes, text: bytes) -> bytes:
-    """Put a text into a file where its key has the mark."""
-    head, tail = content.split(b"%s %s\n" % (key, _MARK.encode()), 1)
-    return b"".join((head, key, text, tail))
+def _parts_with_texts(content: bytes, text_by_key: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
+    """Return the parts of a file that has texts where their keys have the mark; the texts are parts of their own."""
+    mark = b" %s\n" % _MARK.encode()
+    parts: list[bytes] = []
+    written = 0
+    for place, key in sorted((content.index(key + mark) + len(key), key) for key in text_by_key):
+        parts += (content[written:place], text_by_key[key])
+        written = place + len(mark)
+    return (*parts, content[written:])
 
 
 def _content_without_placements(content: bytes) -> tuple[bytes, bytes, bytes]:
@@ -191,12 +198,13 @@ def _is_plain_scalar(name: str) -> bool:
 
 
 class BindingReader(Struct):
-    """Reads bindings back; equal target lists and equal placements become one value each."""
+    """Reads bindings back; equal target lists and equal placements become one value each, and one text."""
 
     placements: SharedPlacements = field(default_factory=SharedPlacements)
     lists: dict[bytes, tuple[TargetCluster, ...]] = field(default_factory=dict)
     lines: _TargetByLine = field(default_factory=_TargetByLine)
     texts: dict[bytes, Placement | None] = field(default_factory=dict)
+    shared: dict[bytes, bytes] = field(default_factory=dict)
 
     def parse(self, content: bytes) -> Binding:
         """Read a binding; FileFault where the file is none."""
@@ -213,7 +221,8 @@ class BindingReader(Struct):
             record = changed.group(1)
             content = content[: changed.start(1)] + content[changed.end() :]
         try:
-            return PlainBinding(object_of_any_size(content), record.decode(), targets, placement, applied)
+            texts = [self.shared.setdefault(each, each) for each in (targets, placement, applied)]
+            return PlainBinding(object_of_any_size(content), record.decode(), *texts)
         except UnicodeDecodeError as error:
             raise FileFault("what overrides changed is no text") from error
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+from render.gitobjects import TREE_MODE, TreeEntry, content_of_blob, parse_tree
 
 from .former_splits import NO_RESTORATIONS
 from .movements import Bindings
@@ -39,7 +39,7 @@ class PassMemory(Struct):
         """
         self._known |= before.tree.trees
         blobs = before.tree.blobs.items()
-        self._known |= {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in blobs}
+        self._known |= {id_: content_of_blob(blob) for id_, blob in blobs}
         if bindings is None:
             bindings = {binding.ref: binding for binding in before.built.bindings}
         tree = RenderedTree.of(before.tree.root, self._read_trees, self._read_blobs)

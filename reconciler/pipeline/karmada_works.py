@@ -11,6 +11,7 @@ from typing import Any, cast
 from overrides.record import AppliedRule, applied_annotations
 from render.binding import Binding
 from render.documents import parse_documents
+from render.gitobjects import content_of_blob
 from render.model import WORK_API_VERSION, Manifest, ObjectRef, Template
 from render.policy import ConflictResolution
 from render.template_annotations import CONFLICT_RESOLUTION
@@ -100,9 +101,7 @@ def manifest_for_cluster(works: Works, index: int) -> Manifest | None:
     """Return the manifest built for one cluster, None when there is none."""
     for clusters, blob_id in works.variants:
         if clusters >> index & 1:
-            blob = works.blobs[blob_id]
-            content = blob if isinstance(blob, bytes) else blob.data()
-            return cast("Manifest", parse_documents(content)[0].value)
+            return cast("Manifest", parse_documents(content_of_blob(works.blobs[blob_id]))[0].value)
     return None
 
 

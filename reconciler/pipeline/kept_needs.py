@@ -21,7 +21,7 @@ from msgspec import Struct
 from render.binding import Binding
 from render.bits import Mask
 from render.documents import DocumentErrors, parse_documents
-from render.gitobjects import Blob
+from render.gitobjects import Blob, content_of_blob
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.needs import NamedObject, named_objects
 from render.model import Manifest, ObjectRef, TargetCluster, group_of, mapping_or_empty
@@ -267,7 +267,7 @@ class _NeedSearch:
         made: dict[bytes, Blob] = {}
         for works in self._passed.works.values() if missing else ():
             made |= {blob_id: works.blobs[blob_id] for blob_id in missing & works.blobs.keys()}
-        fresh = {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in made.items()}
+        fresh = {id_: content_of_blob(blob) for id_, blob in made.items()}
         previous = self._passed.fleet.previous
         kept = previous.contents(missing - fresh.keys()) if previous and missing - fresh.keys() else {}
         for blob_id, content in {**fresh, **kept}.items():

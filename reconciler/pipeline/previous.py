@@ -1,6 +1,6 @@
 """The previous rendered commit as a value: its bindings and trees, each read when it is asked for."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -14,7 +14,7 @@ from render.layout import object_path
 from render.model import ObjectRef
 from render.tree import Base, Variant, variants_with_equal_ids_joined
 
-from .binding_files import BindingCache, BindingReader
+from .binding_files import BindingCache, BindingReader, PlainBinding
 
 ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, tuple[TreeEntry, ...]]]
 """Read the entries of tree objects by raw id."""
@@ -29,6 +29,8 @@ _Value = TypeVar("_Value")
 
 _FEW = 32
 """So many bindings are read sooner than all that earlier passes read."""
+_FIRST_BATCH, _BATCH = 256, 32 << 20
+"""The files that are read at once at first, and the bytes of those that are then: of many, they fill the memory."""
 RESTORE_HINT = "the rendered branch is Argosy's to write; restore its last good commit"
 
 
@@ -250,10 +252,10 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         missing = {blob_id: path for path, blob_id in files if blob_id not in self._by_blob}
         cache = self._cache if len(missing) > _FEW else None
         known = cache.get_many(missing) if cache is not None else {}
-        contents = self._read(missing.keys() - known.keys()) if len(known) < len(missing) else {}
-        fresh = {
-            blob_id: self._read_binding(missing[blob_id], self._reader.plain, contents[blob_id]) for blob_id in contents
-        }
+        fresh: dict[bytes, PlainBinding] = {}
+        for contents in contents_in_batches(self._read, [blob_id for blob_id in missing if blob_id not in known]):
+            for blob_id, content in contents.items():
+                fresh[blob_id] = self._read_binding(missing[blob_id], self._reader.plain, content)
         for blob_id, path in missing.items():
             plain = known.get(blob_id) or fresh[blob_id]
             self._by_blob[blob_id] = self._read_binding(path, self._reader.binding, plain)
@@ -264,6 +266,17 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
     def _read_binding(self, path: Path, read: Callable[[_Read], _Value], content: _Read) -> _Value:
         """Return what is read of a file; GitError where it is no binding."""
         return parse_binding_file(f"{'/'.join(path)} in rendered commit {self._commit[:12]}", read, content)
+
+
+def contents_in_batches(read: ReadBlobs, ids: Sequence[bytes]) -> Iterator[Mapping[bytes, bytes]]:
+    """Yield the contents of files by blob id, so many at once as come to a few megabytes by those before them."""
+    start, count = 0, _FIRST_BATCH
+    while start < len(ids):
+        contents = read(ids[start : start + count])
+        yield contents
+        start += count
+        size = sum(map(len, contents.values()))
+        count = max(1, count * _BATCH // max(size, 1))
 
 
 _MOST_PARSED = 2

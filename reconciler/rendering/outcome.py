@@ -44,7 +44,7 @@ from reconciler.source.schemas.observed import ObservedSchemas
 from render.cluster import Cluster
 from render.divisions import DivisionWarning
 from render.fleet_settings import SettingChange, is_recorded_at_once
-from render.gitobjects import TREE_MODE, TreeEntry, git_object_id, parse_tree
+from render.gitobjects import TREE_MODE, TreeEntry, content_of_blob, git_object_id, parse_tree
 from render.model import Manifest
 from render.scheduling.unknown_capacity import (
     UnknownCapacity,
@@ -245,7 +245,7 @@ class Outcome(Struct, frozen=True, dict=True):
         wanted = set(blob_ids)
         blobs = self.rendered.tree.blobs
         blob_by_id = {blob_id: blobs[blob_id] for blob_id in wanted if blob_id in blobs}
-        found = {blob_id: blob if isinstance(blob, bytes) else blob.data() for blob_id, blob in blob_by_id.items()}
+        found = {blob_id: content_of_blob(blob) for blob_id, blob in blob_by_id.items()}
         missing = wanted - found.keys()
         if not missing:
             return found

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from reconciler.console.disk_errors import NO_ROOM
 from render.errors import ConfigError
-from render.gitobjects import Blob
+from render.gitobjects import Blob, content_of_blob
 
 from .read_only import refuse_where_read_only
 from .safe_folder import SafeFolder
@@ -52,7 +52,9 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
         with SafeFolder(root) as below:
             _write_if_different(below, LIST, _list_content(before | contents.keys()))
             removed = sum([_remove_file_and_empty_folders(below, path) for path in gone])
-            written = sum([_write_if_different(below, path, _blob_data(contents[path])) for path in sorted(contents)])
+            written = sum(
+                [_write_if_different(below, path, content_of_blob(contents[path])) for path in sorted(contents)]
+            )
             _write_if_different(below, LIST, _list_content(contents))
     except OSError as error:
         if error.errno in NO_ROOM:  # another folder may be on the same disk
@@ -91,10 +93,6 @@ def _paths_written_by_earlier_run(root: Path) -> set[str]:
 
 def _list_content(paths: Iterable[str]) -> bytes:
     return (_HEADING + "".join(f"{json.dumps(path)}\n" for path in sorted(paths))).encode()
-
-
-def _blob_data(blob: Blob) -> bytes:
-    return blob if isinstance(blob, bytes) else blob.data()
 
 
 def _write_if_different(below: SafeFolder, path: str, data: bytes) -> bool:

@@ -15,7 +15,7 @@ from zlib import adler32, compress, crc32
 
 from msgspec import Struct, field
 
-from render.gitobjects import Blob, Spliced
+from render.gitobjects import Blob, Joined, Spliced, content_of_blob
 
 from .deltas import LONG, SplicedDeltas, find_cheap_delta, find_delta_by_middle, find_delta_by_stretches
 
@@ -71,25 +71,40 @@ _COUNT = struct.Struct(">Q")
 def parts_of_pack(
     blobs: Mapping[bytes, Blob], trees: Mapping[bytes, bytes], commits: Mapping[bytes, bytes]
 ) -> list[PackPart]:
-    """Return the parts of a pack with these objects, keyed by raw id: trees, plain blobs, spliced ones, commits."""
-    plain = ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes))
+    """Return the parts of a pack with these objects, keyed by raw id: trees, other blobs, spliced ones, commits."""
+    others: list[tuple[bytes, bytes | Joined]] = []
     spliced: dict[tuple[bytes, ...], list[tuple[bytes, Blob]]] = {}
     for id_, blob in blobs.items():
         if isinstance(blob, Spliced):
             spliced.setdefault(blob.segments, []).append((id_, blob))
+        else:
+            others.append((id_, blob))
     return [
         *_parts_of_families(TREE, _objects_by_family(TREE, trees.items())),
-        *_parts_of_families(BLOB, _objects_by_family(BLOB, plain)),
+        *_parts_of_families(BLOB, _objects_by_family(BLOB, others)),
         *_parts_of_families(BLOB, spliced.values()),
         *_parts_of_families(COMMIT, [list(commits.items())]),
     ]
 
 
-def _objects_by_family(kind: int, objects: Iterable[tuple[bytes, bytes]]) -> Iterable[list[tuple[bytes, Blob]]]:
+def _objects_by_family(
+    kind: int, objects: Iterable[tuple[bytes, bytes | Joined]]
+) -> Iterable[list[tuple[bytes, Blob]]]:
     families: dict[bytes, list[tuple[bytes, Blob]]] = {}
-    for each in objects:
-        families.setdefault(_family_of_object(kind, each[1]), []).append(each)
+    for id_, blob in objects:
+        beginning = blob if isinstance(blob, bytes) else _beginning_of_joined(blob)
+        families.setdefault(_family_of_object(kind, beginning), []).append((id_, blob))
     return families.values()
+
+
+def _beginning_of_joined(blob: Joined) -> bytes:
+    """Return the first bytes of a blob, as many as tell its family, without the whole."""
+    beginning = b""
+    for part in blob.parts:
+        beginning += part[:LONG]
+        if len(beginning) >= LONG:
+            break
+    return beginning
 
 
 def _parts_of_families(kind: int, families: Iterable[list[tuple[bytes, Blob]]]) -> Iterator[PackPart]:
@@ -98,12 +113,18 @@ def _parts_of_families(kind: int, families: Iterable[list[tuple[bytes, Blob]]]) 
     weight = 0
     for each in (each for family in families for each in family):
         objects.append(each)
-        weight += len(each[1]) if isinstance(each[1], bytes) else _WEIGHT_OF_DIFFERENCE
+        weight += _weight_of_blob(each[1])
         if weight >= LARGEST_PART:
             yield PackPart(kind, objects, weight)
             objects, weight = [], 0
     if objects:
         yield PackPart(kind, objects, weight)
+
+
+def _weight_of_blob(blob: Blob) -> int:
+    if isinstance(blob, Spliced):
+        return _WEIGHT_OF_DIFFERENCE
+    return len(blob) if isinstance(blob, bytes) else blob.size
 
 
 def encode_part(part: PackPart) -> EncodedPart:
@@ -115,7 +136,7 @@ def encode_part(part: PackPart) -> EncodedPart:
     elif isinstance(part.objects[0][1], Spliced):
         writer.add_spliced(cast("Iterable[Spliced]", (blob for _, blob in part.objects)))
     else:
-        writer.add_similar(part.kind, cast("Iterable[bytes]", (content for _, content in part.objects)))
+        writer.add_similar(part.kind, (content_of_blob(blob) for _, blob in part.objects))
     return EncodedPart(b"".join(writer.entries), writer.checksums, writer.starts)
 
 

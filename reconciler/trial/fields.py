@@ -10,6 +10,7 @@ from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
 from reconciler.pipeline.pass_values import Rendered
 from render.documents import parse_documents
+from render.gitobjects import content_of_blob
 from render.model import Manifest, ObjectRef
 from render.works import Works
 
@@ -38,8 +39,7 @@ def objects_rendered_for_clusters(ref: ObjectRef, clusters: Collection[str], ren
 def _content_for_cluster(works: Works, bit: int) -> bytes | None:
     for variant in works.variants:
         if variant.clusters >> bit & 1:
-            blob = works.blobs[variant.id]
-            return blob if isinstance(blob, bytes) else blob.data()
+            return content_of_blob(works.blobs[variant.id])
     return None
 
 

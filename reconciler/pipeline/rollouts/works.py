@@ -14,7 +14,7 @@ from render.binding import Binding
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.documents import emit, parse_documents
-from render.gitobjects import Blob, git_object_id
+from render.gitobjects import Blob, content_of_blob, git_object_id
 from render.interpretation.fields import value_at
 from render.interpreter import Interpreter, InterpreterError
 from render.model import Manifest, Template
@@ -103,7 +103,7 @@ def _works_of_manifest(manifest: Manifest, clusters: Mask) -> Works:
 
 def manifest_of_blob(blob: Blob) -> Manifest:
     """Return the object in a file of a cluster."""
-    manifest: Manifest = parse_documents(blob if isinstance(blob, bytes) else blob.data())[0].value
+    manifest: Manifest = parse_documents(content_of_blob(blob))[0].value
     return manifest
 
 
