@@ -6,11 +6,11 @@ classes of clusters. A point is a cold pass into a commit, and another after one
 of its own. A process that takes more memory than ``--gib`` or longer than is left of ``--seconds`` is ended, and its
 line with it; a point that, by the one before, would not fit into what is left is not begun.
 
-Memory goes with templates times clusters: the text of each binding names all its clusters, 36 bytes each (seen where
-4,000 clusters get 100 templates), and all texts of a pass are kept until they are stored, with what is compressed of
-them beside. For 100,000 clusters with 1,000 templates that makes 3.4 GiB of the 8.6 that a pass takes. Bindings of one
-policy have most of their text in common, so that less would do where the parts of a text were kept once, and put
-together as they are hashed and stored.
+Memory goes with templates: a hundred kilobytes each, where twelve classes of clusters get their own text of it. A third
+of that is these texts, a sixth the source as it was read, a sixth what overrides changed, and all of it is kept until
+it is stored. It goes with clusters as well, seven kilobytes each, where 1,000 templates are for 100,000 of them. It
+does not go with manifests: the lines of the clusters that bindings name are kept once for all that share them, and
+joined as they are stored.
 """
 
 import argparse
