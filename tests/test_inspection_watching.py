@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +20,7 @@ from reconciler.inspection.objects import ObjectOutput
 from reconciler.inspection.tables import Column, Row, Shown
 from reconciler.inspection.watched_documents import WatchedDocuments
 from reconciler.inspection.watched_tables import WatchedRow, WatchedTable
+from reconciler.inspection.watching import WatchInterrupted, WatchNews, next_news
 
 from .build import Repository, a_cluster, argosy
 from .fakes import FakeCluster
@@ -327,6 +329,27 @@ def test_each_event_is_a_document_in_a_form_for_programs(case: Streamed, tmp_pat
         assert watched.interrupted() == 130
     assert watched.output.read_text() == case.text
     assert script.asked_from == ["5", "9"]
+
+
+class Quiet(SimpleQueue[WatchNews]):
+    """News that come at the third look; how long each look would have waited."""
+
+    def __init__(self, come: WatchNews) -> None:
+        self.come, self.waits = come, list[float | None]()
+
+    def get(self, block: bool = True, timeout: float | None = None) -> WatchNews:
+        self.waits.append(timeout if block else 0.0)
+        if len(self.waits) < 3:
+            raise Empty
+        return self.come
+
+
+def test_a_wait_for_news_begins_again_so_that_no_signal_is_missed_for_long() -> None:
+    """One that comes when Python has just looked for signals would else wait for the next news, maybe for ever."""
+    come = WatchInterrupted(name="m1", failure=None)
+    news = Quiet(come)
+    assert next_news(news) is come
+    assert news.waits == [0.5] * 3
 
 
 def test_no_event_shows_the_content_of_a_secret() -> None:

@@ -26,6 +26,7 @@ from reconciler.inspection.watching import (
     WatchNews,
     WatchQuestion,
     begin_to_watch,
+    next_news,
 )
 from reconciler.members.exchange import Failure
 from reconciler.members.options import AccessOptions
@@ -106,7 +107,7 @@ class _Watching(Struct, kw_only=True):
             if len(self.over) == len(self.chosen.names):
                 FoundInMembers(answers=self.begun, wanted=self.terms.wanted).raise_for_unknown_kinds()
                 return 1
-            early = [self.news.get()]
+            early = [next_news(self.news)]
 
     def _first_news(self) -> list[WatchNews]:
         """Wait for the first answer of every member, but not for one that is silent; return what came beside them."""

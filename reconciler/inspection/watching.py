@@ -9,8 +9,9 @@ be reached is named once, asked again with pauses, and named when it answers; on
 import random
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -87,6 +88,8 @@ class WatchInterrupted(Struct, frozen=True, kw_only=True):
 
 WatchNews = WatchBegun | ObjectChanged | WatchInterrupted
 News = SimpleQueue[WatchNews]
+_LONGEST_WAIT = 0.5
+"""Seconds after which a wait begins again: a signal that comes just before one is not seen before its end."""
 
 
 def begin_to_watch(
@@ -98,6 +101,13 @@ def begin_to_watch(
         watch = _MemberWatch(name=name, question=question, open_client=open_client, tell=news.put, ended=ended)
         threading.Thread(target=watch.run, daemon=True, name=name).start()
     return news
+
+
+def next_news(news: News) -> WatchNews:
+    """Wait for news, however long they take; a signal ends the wait."""
+    while True:
+        with suppress(Empty):
+            return news.get(timeout=_LONGEST_WAIT)
 
 
 class _TableAtVersion(Struct, frozen=True, kw_only=True):
