@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler.repository import cache as cache_module
 from reconciler.repository.cache import Cache
 
 A, B, C = (bytes([number]) * 20 for number in range(3))
@@ -123,6 +124,40 @@ def test_what_was_not_asked_for_longest_is_forgotten_first(tmp_path: Path) -> No
         cache.get_many([B])
         cache.put_many({C: "c" * 400})
     assert got(tmp_path, A, B, C).keys() == {B, C}
+
+
+def ids(numbers: range) -> list[bytes]:
+    return [number.to_bytes(20, "big") for number in numbers]
+
+
+def test_a_cache_that_is_asked_whole_keeps_former_values_within_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions of files that a source had long ago would be read in every run, more of them from day to day."""
+    monkeypatch.setattr(cache_module, "_LEAST_FORMER", 10_000)
+    for first in range(0, 1000, 10):
+        with Cache(tmp_path, "parses", version="1", is_asked_whole=True) as cache:
+            asked = ids(range(first, first + 50))
+            known = cache.get_many(asked)
+            assert first == 0 or known.keys() >= set(asked[:40])
+            cache.put_many({id_: "a" * 200 for id_ in asked if id_ not in known})
+    assert got(tmp_path, *ids(range(1000, 1040))).keys() == set(ids(range(1000, 1040)))
+    size = next(tmp_path.glob("parses-*")).stat().st_size
+    assert 5 * 50 * 200 < size < 6 * 50 * 240
+
+
+def test_a_cache_that_is_asked_whole_is_written_where_some_of_what_was_asked_for_is_new(tmp_path: Path) -> None:
+    """However much there is of what was not asked for: else a run would find as many new values as the last one."""
+    filled(tmp_path, dict.fromkeys(ids(range(1000)), "a"))
+    for is_asked_whole, known in ((False, 0), (True, 2)):
+        with Cache(tmp_path, "parses", version="1", is_asked_whole=is_asked_whole) as cache:
+            cache.get_many(ids(range(40)))
+            cache.put_many({A * 2: "b", B * 2: "b"})
+        assert len(got(tmp_path, A * 2, B * 2)) == known
+    with Cache(tmp_path, "parses", version="1", is_asked_whole=True) as cache:
+        cache.get_many(ids(range(40)))
+        cache.put_many({C * 2: "b"})
+    assert got(tmp_path, C * 2) == {}
 
 
 def test_a_run_that_learned_nothing_writes_nothing(tmp_path: Path) -> None:

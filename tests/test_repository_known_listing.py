@@ -116,6 +116,23 @@ def test_a_source_that_differs_in_much_is_listed_by_git_and_kept_instead(reposit
     assert listed_and_kept(repository, first) == listed_by_git(repository, first)
 
 
+def test_a_source_that_has_come_to_differ_in_more_than_a_few_files_is_kept_anew(repository: Repository) -> None:
+    """Each pass looks up every file in which the source differs from what is kept, however long ago that was."""
+    listed_and_kept(repository, repository.git("rev-parse", "HEAD"))
+    kept = listing_of(repository).read_bytes()
+    for number in range(16):
+        commit = repository.commit({f"apps/t{number:03}.yaml": b"b: 1\n"})
+        assert listed_and_kept(repository, commit) == listed_by_git(repository, commit)
+        assert listing_of(repository).read_bytes() == kept
+    commit = repository.commit({"apps/t016.yaml": b"b: 1\n"})
+    assert listed_and_kept(repository, commit) == listed_by_git(repository, commit)
+    assert listing_of(repository).read_bytes() != kept
+    kept = listing_of(repository).read_bytes()
+    commit = repository.commit({"apps/t017.yaml": b"b: 1\n"})
+    assert listed_and_kept(repository, commit) == listed_by_git(repository, commit)
+    assert listing_of(repository).read_bytes() == kept
+
+
 def test_few_files_are_listed_without_anything_kept(tmp_path: Path) -> None:
     small = Repository.create(tmp_path / "small")
     listed_and_kept(small, small.commit({"a.yaml": b"a: 1\n"}))

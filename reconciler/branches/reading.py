@@ -245,10 +245,14 @@ def source_reading(
 
     ``parsed`` comes before the values of earlier runs, as ``builds_made`` does, which are the builds of this process.
     """
-    names = ("documents", "builds", "right", "checked")
+    # What this process has in memory, it does not ask the files for; and of builds, former ones are worth their space.
+    is_whole = {"documents": parsed is None, "builds": False, "right": parsed is None, "checked": parsed is None}
     with ExitStack() as opened:
         documents, builds, right, checked = (
-            opened.enter_context(Cache(repository.cache_dir, name, version=engine_version())) for name in names
+            opened.enter_context(
+                Cache(repository.cache_dir, name, version=engine_version(), is_asked_whole=is_asked_whole)
+            )
+            for name, is_asked_whole in is_whole.items()
         )
         known: tuple[ParseCache, ParseCache] = (documents, builds)
         if parsed is not None:

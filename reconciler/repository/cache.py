@@ -24,6 +24,8 @@ _DIGEST = hashlib.sha256().digest_size
 _PRIVATE = 0o077
 _FEW = 32
 """Known values among which one new value is not worth writing the file again."""
+_LEAST_FORMER, _TIMES_FORMER = 4 << 20, 4
+"""The bytes of former values that are kept, and how many times as many of them as of those that were asked for."""
 
 
 def write_privately(path: Path, content: bytes) -> None:
@@ -67,13 +69,16 @@ class Cache:
     """Values by raw blob id; use it in a ``with`` block, at whose end what is new is written.
 
     A value is made of None, booleans, numbers, strings, bytes, tuples, lists, dicts and sets. Each ``get_many`` decodes
-    anew, so a caller owns what it gets.
+    anew, so a caller owns what it gets. ``is_asked_whole``: whoever uses it asks for all that concerns it, so that what
+    was not asked for is what it had before; of that only some times as much is kept.
     """
 
-    def __init__(self, directory: Path, name: str, *, version: str, largest: int = 64 << 20) -> None:
+    def __init__(
+        self, directory: Path, name: str, *, version: str, largest: int = 64 << 20, is_asked_whole: bool = False
+    ) -> None:
         self._path = directory / f"{name}-{version}-{sys.implementation.cache_tag}.cache"
         self._stem = f"{name}-"
-        self._largest = largest
+        self._largest, self._is_asked_whole = largest, is_asked_whole
         self._encoded: dict[bytes, bytes] | None = None
         self._used: dict[bytes, bytes] = {}
         self._new = 0
@@ -113,7 +118,7 @@ class Cache:
 
         A few values more than the file holds are cheaper to compute again than the whole file is to write.
         """
-        if self._new * _FEW <= len(self._entries()):
+        if self._new * _FEW <= len(self._used if self._is_asked_whole else self._entries()):
             return
         table = marshal.dumps(self._entries_within_size())
         with suppress(OSError):
@@ -130,9 +135,13 @@ class Cache:
         """Return what was used, then the rest, the most recently used first, up to the size allowed."""
         kept: dict[bytes, bytes] = {}
         size = 0
+        most = self._largest
+        if self._is_asked_whole:
+            used = sum(len(id_) + len(encoded) for id_, encoded in self._used.items())
+            most = min(most, used + max(_LEAST_FORMER, _TIMES_FORMER * used))
         for id_, encoded in {**self._used, **self._entries()}.items():
             size += len(id_) + len(encoded)
-            if size > self._largest:
+            if size > most:
                 break
             kept[id_] = self._used.get(id_, encoded)
         return kept

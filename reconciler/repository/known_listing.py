@@ -27,6 +27,8 @@ _LARGEST = 256 << 20
 _DIGEST = hashlib.sha256().digest_size
 _MOST_DIFFERENT = 256
 """So many entries may differ; where more do, git lists the commit, and that is kept instead."""
+_FEW_DIFFERENT = 16
+"""So many files may differ before the listing is kept anew: each is looked up again in every pass."""
 
 
 class _Content(Struct, frozen=True, array_like=True):
@@ -47,7 +49,7 @@ class Listings:
     def __init__(self, git: GitCommand, stored: Callable[[], StoredObjects], folder: Path, *, partial: bool) -> None:
         self._git, self._stored, self._folder, self._is_partial = git, stored, folder, partial
         self._snapshots: dict[str, Snapshot] = {}
-        self._found_by_git: set[str] = set()
+        self._worth_keeping: set[str] = set()
 
     def snapshot(self, commit: str) -> Snapshot:
         """Return the files of a commit (or tree); GitError where there is none."""
@@ -61,18 +63,19 @@ class Listings:
     def _files(self, commit: str) -> tuple[File, ...]:
         known = self._known
         found = _files_by_known_listing(self._stored(), known, commit) if known else None
+        if found is None or found.different > _FEW_DIFFERENT:
+            self._worth_keeping.add(commit)
         if found is None:
-            found = list_files_of_tree(self._git, self._stored(), commit, partial=False)
-            self._found_by_git.add(commit)
-        return found
+            return list_files_of_tree(self._git, self._stored(), commit, partial=False)
+        return found.files
 
     @cached_property
     def _known(self) -> _KnownListing | None:
         return _read_listing(self._folder)
 
     def keep(self, commit: str) -> None:
-        """Keep the files of a source commit for the next pass, if git had to be asked for many of them."""
-        if commit in self._found_by_git and len(self._snapshots[commit].files) >= FEW_ENTRIES:
+        """Keep the files of a source commit for the next pass, if many had to be looked up or git had to be asked."""
+        if commit in self._worth_keeping and len(self._snapshots[commit].files) >= FEW_ENTRIES:
             _write_listing(self._folder, self._stored(), commit, self._snapshots[commit].files)
 
 
@@ -102,11 +105,18 @@ def _write_listing(folder: Path, stored: StoredObjects, commit: str, files: tupl
         write_privately(folder / _NAME, hashlib.sha256(encoded).digest() + encoded)
 
 
-def _files_by_known_listing(stored: StoredObjects, known: _KnownListing, commit: str) -> tuple[File, ...] | None:
+class _Found(NamedTuple):
+    """The files of a commit, and how many of them differ from what was known."""
+
+    files: tuple[File, ...]
+    different: int = 0
+
+
+def _files_by_known_listing(stored: StoredObjects, known: _KnownListing, commit: str) -> _Found | None:
     """Return the files of a commit that differs in little from what is known; None where that is not easy."""
     tree = _tree_of_commit(stored, commit)
     if tree is None or tree == known.tree:
-        return None if tree is None else known.files
+        return None if tree is None else _Found(known.files)
     differences = _Differences({}, set())
     if not differences.add_those_of_folders(stored, known.tree, tree):
         return None
@@ -120,7 +130,8 @@ def _files_by_known_listing(stored: StoredObjects, known: _KnownListing, commit:
         new[name] = File(name, entry.mode, entry.id, size)
     gone = {path.decode("utf-8", "surrogateescape") for path in differences.gone}
     found = [new.pop(file.path, file) for file in known.files if file.path not in gone]
-    return tuple(sorted([*found, *new.values()], key=lambda file: _encoded_path(file.path)) if new else found)
+    files = sorted([*found, *new.values()], key=lambda file: _encoded_path(file.path)) if new else found
+    return _Found(tuple(files), len(differences.files) + len(differences.gone))
 
 
 _SUBMODULE = 0o160000
