@@ -105,18 +105,18 @@ def _write_listing(folder: Path, stored: StoredObjects, commit: str, files: tupl
         write_privately(folder / _NAME, hashlib.sha256(encoded).digest() + encoded)
 
 
-class _Found(NamedTuple):
+class _ListedByDifference(NamedTuple):
     """The files of a commit, and how many of them differ from what was known."""
 
     files: tuple[File, ...]
     different: int = 0
 
 
-def _files_by_known_listing(stored: StoredObjects, known: _KnownListing, commit: str) -> _Found | None:
+def _files_by_known_listing(stored: StoredObjects, known: _KnownListing, commit: str) -> _ListedByDifference | None:
     """Return the files of a commit that differs in little from what is known; None where that is not easy."""
     tree = _tree_of_commit(stored, commit)
     if tree is None or tree == known.tree:
-        return None if tree is None else _Found(known.files)
+        return None if tree is None else _ListedByDifference(known.files)
     differences = _Differences({}, set())
     if not differences.add_those_of_folders(stored, known.tree, tree):
         return None
@@ -131,7 +131,7 @@ def _files_by_known_listing(stored: StoredObjects, known: _KnownListing, commit:
     gone = {path.decode("utf-8", "surrogateescape") for path in differences.gone}
     found = [new.pop(file.path, file) for file in known.files if file.path not in gone]
     files = sorted([*found, *new.values()], key=lambda file: _encoded_path(file.path)) if new else found
-    return _Found(tuple(files), len(differences.files) + len(differences.gone))
+    return _ListedByDifference(tuple(files), len(differences.files) + len(differences.gone))
 
 
 _SUBMODULE = 0o160000
