@@ -1,5 +1,6 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
+import hashlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -247,10 +248,13 @@ def source_reading(
     """
     # What this process has in memory, it does not ask the files for; and of builds, former ones are worth their space.
     is_whole = {"documents": parsed is None, "builds": False, "right": parsed is None, "checked": parsed is None}
+    # Fleets in folders of one repository have files of their own, or each would forget what another one needs.
+    under = repository.folder.under
+    own = f".{hashlib.sha256(under.encode()).hexdigest()[:16]}" if under else ""
     with ExitStack() as opened:
         documents, builds, right, checked = (
             opened.enter_context(
-                Cache(repository.cache_dir, name, version=engine_version(), is_asked_whole=is_asked_whole)
+                Cache(repository.cache_dir, f"{name}{own}", version=engine_version(), is_asked_whole=is_asked_whole)
             )
             for name, is_asked_whole in is_whole.items()
         )
