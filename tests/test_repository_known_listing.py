@@ -133,6 +133,22 @@ def test_a_source_that_has_come_to_differ_in_more_than_a_few_files_is_kept_anew(
     assert listing_of(repository).read_bytes() == kept
 
 
+def test_a_process_that_goes_on_goes_by_what_it_kept_itself(repository: Repository) -> None:
+    with open_repository(repository.path) as opened:
+        first = repository.git("rev-parse", "HEAD")
+        opened.snapshot(first)
+        opened.listings.keep(first)
+        many = repository.commit({f"apps/t{number:03}.yaml": b"b: 1\n" for number in range(17)})
+        opened.snapshot(many)
+        opened.listings.keep(many)
+        kept = listing_of(repository).read_bytes()
+        one = repository.commit({"apps/t017.yaml": b"b: 1\n"})
+        found = opened.snapshot(one)
+        opened.listings.keep(one)
+    assert listing_of(repository).read_bytes() == kept
+    assert found == listed_by_git(repository, one)
+
+
 def test_few_files_are_listed_without_anything_kept(tmp_path: Path) -> None:
     small = Repository.create(tmp_path / "small")
     listed_and_kept(small, small.commit({"a.yaml": b"a: 1\n"}))

@@ -76,7 +76,10 @@ class Listings:
     def keep(self, commit: str) -> None:
         """Keep the files of a source commit for the next pass, if many had to be looked up or git had to be asked."""
         if commit in self._worth_keeping and len(self._snapshots[commit].files) >= FEW_ENTRIES:
-            _write_listing(self._folder, self._stored(), commit, self._snapshots[commit].files)
+            tree = _tree_of_commit(self._stored(), commit)
+            if tree is not None:
+                self._known = _KnownListing(tree, self._snapshots[commit].files)
+                _write_listing(self._folder, self._known)
 
 
 def _read_listing(folder: Path) -> _KnownListing | None:
@@ -93,14 +96,10 @@ def _read_listing(folder: Path) -> _KnownListing | None:
     return _KnownListing(tree, tuple(decoded))
 
 
-def _write_listing(folder: Path, stored: StoredObjects, commit: str, files: tuple[File, ...]) -> None:
+def _write_listing(folder: Path, listing: _KnownListing) -> None:
     """Keep the files of a commit, if that is possible."""
-    tree = _tree_of_commit(stored, commit)
-    if tree is None:
-        return
-    encoded = msgpack.encode(
-        _Content(tree, tuple((_encoded_path(path), mode, id_, size) for path, mode, id_, size in files))
-    )
+    files = tuple((_encoded_path(path), mode, id_, size) for path, mode, id_, size in listing.files)
+    encoded = msgpack.encode(_Content(listing.tree, files))
     with suppress(OSError):
         write_privately(folder / _NAME, hashlib.sha256(encoded).digest() + encoded)
 
