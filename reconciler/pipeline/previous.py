@@ -269,7 +269,7 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
 
 def contents_in_batches(read: ReadBlobs, ids: Sequence[bytes]) -> Iterator[Mapping[bytes, bytes]]:
-    """Yield the contents of files by blob id, so many at once as come to a few megabytes by those before them."""
+    """Yield the contents of files by blob id, so many at once as come to ``_BATCH`` bytes by those before them."""
     start, count = 0, _FIRST_BATCH
     while start < len(ids):
         contents = read(ids[start : start + count])
